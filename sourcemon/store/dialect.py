@@ -1,0 +1,109 @@
+"""Where SQLite and PostgreSQL differ, and nowhere else."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from sourcemon.errors import BadSetting
+
+WRITES = "sourcemon_writes"
+"""The execution option of an engine whose transactions take the write lock at once."""
+
+_BUSY_TIMEOUT_MS = 30_000
+
+
+def parse_url(url: str) -> URL:
+    """The database URL with its driver filled in: psycopg for PostgreSQL.
+
+    Raises:
+        BadSetting: it is no URL, or names a database other than SQLite and PostgreSQL.
+    """
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        raise BadSetting(
+            "SOURCEMON_DATABASE_URL is no database URL; write sqlite:////absolute/path.db"
+            " or postgresql://user:password@host/name"
+        ) from None
+    backend = parsed.get_backend_name()
+    if backend in {"postgresql", "postgres"}:
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise BadSetting(f"SOURCEMON_DATABASE_URL names {backend}; use sqlite or postgresql")
+    if parsed.database in {None, "", ":memory:"}:
+        raise BadSetting(
+            "SOURCEMON_DATABASE_URL names an SQLite database in memory, which no second"
+            " connection can see; write sqlite:////absolute/path.db"
+        )
+    return parsed
+
+
+def is_sqlite(url: URL) -> bool:
+    """Whether the URL names an SQLite file."""
+    return url.get_backend_name() == "sqlite"
+
+
+def shown(url: URL) -> str:
+    """The URL for people and logs, its password hidden."""
+    return url.render_as_string(hide_password=True)
+
+
+def make_engine(url: URL, *, pool_size: int) -> Engine:
+    """An engine whose transactions are explicit on both databases; it connects at first use.
+
+    Parameters of statements never show in its errors: they hold what publishers wrote.
+    """
+    if is_sqlite(url):
+        engine = create_engine(
+            url, hide_parameters=True, pool_size=pool_size, connect_args={"timeout": 30}
+        )
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    return create_engine(
+        url,
+        hide_parameters=True,
+        pool_pre_ping=True,
+        pool_size=pool_size,
+        connect_args=_postgres_arguments(url),
+    )
+
+
+def database_instant(connection: Connection) -> datetime:
+    """This instant on the database's own clock, the one that all workers share."""
+    if connection.dialect.name == "sqlite":
+        raw = connection.execute(text("SELECT strftime('%Y-%m-%dT%H:%M:%f', 'now')")).scalar_one()
+        return datetime.fromisoformat(raw).replace(tzinfo=UTC)
+    instant: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+    return instant.astimezone(UTC)
+
+
+def _postgres_arguments(url: URL) -> Mapping[str, Any]:
+    """Connection arguments that the URL does not already set."""
+    defaults = {"connect_timeout": 10, "application_name": "sourcemon"}
+    return {key: value for key, value in defaults.items() if key not in url.query}
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    """Foreign keys on, write-ahead log, and no transactions begun behind our back."""
+    connection.isolation_level = None
+    for pragma in (
+        "foreign_keys = ON",
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        f"busy_timeout = {_BUSY_TIMEOUT_MS}",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Readers begin lazily, writers lock at once: a reader that upgrades fails with 'locked'."""
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,1 @@
+"""The migrations, one module each, numbered in their order."""
