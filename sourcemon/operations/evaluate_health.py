@@ -1,0 +1,93 @@
+"""Step 4, the one exit: record all that the poll decided, in one transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sourcemon.core import health as grading
+from sourcemon.core.decisions import decision_record, next_poll_at
+from sourcemon.core.health import Grade
+from sourcemon.core.results import PollResult
+from sourcemon.core.verdict import PollVerdict, decide
+from sourcemon.operations.deps import Deps
+from sourcemon.operations.poll_context import Poll
+from sourcemon.store import claims, health, polls
+from sourcemon.store.session import Session
+
+
+def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
+    """Record the verdict, grade the source, release the claim; what the poll came to.
+
+    ``None`` when the walk was stopped before its first request: there is no run then, and the
+    source is released as it was.
+
+    Raises:
+        ClaimLost: another worker took over; its truth stands and nothing is written.
+        DatabaseUnavailable: the database failed; the claim expires by itself.
+    """
+    if poll.run_id is None or poll.walk.requests == 0:
+        _release(deps, poll)
+        return None
+    now = deps.clock.now()
+    context = poll.context
+    with deps.database.write() as session:
+        before = polls.lock(session, context.source.id, token=context.token)
+        verdict = decide(
+            poll.walk,
+            before,
+            context.source,
+            deps.policies.cadence,
+            started_at=context.started_at,
+            now=now,
+            roll=deps.clock.roll(),
+        )
+        schedule = verdict.state.schedule
+        polls.record(session, context.source.id, token=context.token, state=verdict.state)
+        polls.end_run(
+            session,
+            poll.run_id,
+            verdict.run,
+            decision=decision_record(schedule, before, verdict.state),
+        )
+        grade = _graded(deps, session, poll)
+        due = next_poll_at(schedule, enabled=context.source.enabled, status=verdict.state.status)
+        polls.cache_next_poll(session, context.source.id, due)
+        claims.release(session, [context.source.id], token=context.token)
+    return _result(poll, poll.run_id, verdict, grade, due)
+
+
+def _release(deps: Deps, poll: Poll) -> None:
+    context = poll.context
+    with deps.database.write() as session:
+        claims.release(session, [context.source.id], token=context.token)
+
+
+def _graded(deps: Deps, session: Session, poll: Poll) -> Grade | None:
+    """The grade after the newest attempts, this one included."""
+    policy = deps.policies.health
+    source_id = poll.context.source.id
+    window = health.window(session, source_id, size=policy.window_size)
+    grade = grading.grade(window, policy)
+    health.record(session, source_id, window, grade, now=deps.clock.now())
+    return health.grade_of(session, source_id)
+
+
+def _result(
+    poll: Poll, run_id: int, verdict: PollVerdict, grade: Grade | None, due: datetime
+) -> PollResult:
+    run = verdict.run
+    source = poll.context.source
+    return PollResult(
+        source_id=source.id,
+        source_name=source.name,
+        run_id=run_id,
+        status=run.status,
+        counters=run.counters,
+        http_status=run.http_status,
+        stop_reason=run.stop_reason.value if run.stop_reason else None,
+        error_category=run.error_category,
+        error=run.error,
+        grade=grade,
+        next_poll_at=due,
+        binding=verdict.state.schedule.binding(),
+    )
