@@ -1,0 +1,1 @@
+"""Order, fan-out and final states. No rule, no SQL, no HTTP."""

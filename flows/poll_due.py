@@ -1,0 +1,69 @@
+"""The fleet's tick: every due source is claimed, polled and recorded, host by host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from prefect import State, flow
+from pydantic import Field
+
+from flows.poll_source import poll_source
+from sourcemon.core.dispatch import ClaimedSource, Detail, batches, by_host, detail_for
+from sourcemon.core.results import OutcomeName
+from tasks.dispatching import Tick, claim_due, give_back, poll_batch, poll_claimed
+from tasks.polls_under_way import polls_under_way
+from tasks.reporting import tick_state
+
+FLOW_RUNS_AT_ONCE = 4
+"""A subflow costs the server about 100 ms; more of them at once only wait for each other."""
+
+Limit = Annotated[int, Field(ge=1, le=10_000, description="Sources to poll in one tick at most.")]
+WantedDetail = Annotated[
+    Detail,
+    Field(description="How much to show: flow_runs, tasks or batches; auto decides by number."),
+]
+Groups = Sequence[Sequence[ClaimedSource]]
+
+
+@flow(name="poll-due", flow_run_name="poll-due", persist_result=False, retries=0)
+async def poll_due(limit: Limit = 500, detail: WantedDetail = Detail.AUTO) -> State[Any]:
+    """Poll every source that is due, the longest overdue first.
+
+    Up to 10 due sources are shown as a flow run each, up to 1000 as a task each, more as tasks of
+    100. The run ends `Failed` only for faults of ours, all of them together.
+    """
+    due = await claim_due(limit)
+    groups = by_host(due)
+    tick = Tick()
+    match detail_for(len(due), detail):
+        case Detail.FLOW_RUNS:
+            await tick.run(groups, _as_flow_run, at_once=FLOW_RUNS_AT_ONCE)
+        case Detail.TASKS:
+            await tick.run(groups, poll_claimed, at_once=max(len(groups), 1))
+        case _:
+            await _in_batches(groups, tick)
+    if tick.not_begun:
+        await give_back(tick.not_begun)
+    if tick.faults:
+        raise ExceptionGroup("polls that failed by our own fault", tick.faults)
+    return tick_state(tick.outcomes, not_begun=len(tick.not_begun))
+
+
+async def _as_flow_run(claimed: ClaimedSource) -> OutcomeName:
+    """Poll one source as a flow run of its own, whose state's name is the outcome."""
+    polls_under_way.hand_over(claimed)
+    try:
+        state = await poll_source(claimed.source_id, return_state=True)
+    finally:
+        if polls_under_way.take_over(claimed.source_id) is not None:
+            await give_back([claimed])
+    if not state.is_completed():
+        await state.aresult()
+    return OutcomeName(state.name or "")
+
+
+async def _in_batches(groups: Groups, tick: Tick) -> None:
+    """Poll batch after batch; a batch's polls run side by side as far as there are threads."""
+    for number, batch in enumerate(batches([tuple(group) for group in groups]), start=1):
+        tick.take_in(await poll_batch(number, batch, ends=tick.ends))

@@ -1,0 +1,1 @@
+"""Operations as Prefect tasks: ids in, small values out."""
