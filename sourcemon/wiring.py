@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 from collections.abc import Iterator
 
@@ -67,6 +68,7 @@ def build(chosen: Settings, *, clock: Clock | None = None) -> Deps:
         DatabaseUnavailable: the database cannot be reached.
     """
     clock = clock or SystemClock()
+    logging.getLogger("httpcore").setLevel(logging.WARNING)  # its DEBUG lines hold whole headers
     url = chosen.effective_database_url
     if chosen.is_embedded:
         migrations.upgrade(url)

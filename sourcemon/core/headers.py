@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from sourcemon.core.replies import Headers, Hop, Response
+from sourcemon.core.replies import Headers, Hop, Reply, Response
 from sourcemon.core.schedule import Objection, ObjectionName
 
 LONGEST_PLAUSIBLE = timedelta(days=30)
@@ -62,17 +62,18 @@ def poll_floor(headers: Headers, *, received_at: datetime) -> Objection | None:
     return _latest(_floors(headers, received_at), ObjectionName.FLOOR)
 
 
-def server_objections(response: Response) -> tuple[Objection, ...]:
-    """What one response, its redirects included, asks of us: at most one floor and one retry.
+def server_objections(reply: Reply) -> tuple[Objection, ...]:
+    """What one reply, its redirects included, asks of us: at most one floor and one retry.
 
     ``Retry-After`` counts on 3xx, 4xx and 5xx, on a 200 it means nothing. The freshness of a
-    redirect speaks of the redirect and is no floor; its ``X-Poll-Interval`` is.
+    redirect speaks of the redirect and is no floor; its ``X-Poll-Interval`` is. A redirect counts
+    even if nothing came of going where it pointed.
     """
-    floors = [poll_floor(response.headers, received_at=response.received_at)]
-    retries = [_stop(response)]
-    for hop in response.hops:
-        floors.append(_interval_of(hop))
-        retries.append(_stop(hop))
+    floors = [_interval_of(hop) for hop in reply.hops]
+    retries = [_stop(hop) for hop in reply.hops]
+    if isinstance(reply, Response):
+        floors.append(poll_floor(reply.headers, received_at=reply.received_at))
+        retries.append(_stop(reply))
     return tuple(o for o in (_last(floors), _last(retries)) if o is not None)
 
 

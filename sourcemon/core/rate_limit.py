@@ -28,13 +28,11 @@ def is_limit(response: Response) -> bool:
 def objections_of(reply: Reply) -> tuple[Objection, ...]:
     """All that a reply asks of us: its floor and its retry instant, each at most once.
 
-    A limit without a usable ``Retry-After`` gets 15 minutes from receipt. A request that got no
-    response asks for nothing.
+    A limit without a usable ``Retry-After`` gets 15 minutes from receipt.
     """
-    if not isinstance(reply, Response):
-        return ()
     asked = server_objections(reply)
-    if is_limit(reply) and all(o.name is not ObjectionName.RETRY for o in asked):
+    hinted = any(o.name is ObjectionName.RETRY for o in asked)
+    if isinstance(reply, Response) and is_limit(reply) and not hinted:
         return (*asked, _unhinted(reply))
     return asked
 

@@ -88,7 +88,10 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One redirect that was followed: its status and headers, and the URL that sent it."""
+    """One redirect: its status and headers, and the URL that sent it.
+
+    The last one of a reply may not have been followed, where its target was refused.
+    """
 
     url: str
     status: int
@@ -109,6 +112,7 @@ class Response:
     """Set when the body was too large, torn or not to be unpacked; ``body`` is then empty."""
     hops: tuple[Hop, ...] = ()
     sent_at: datetime
+    """When the last request was sent, the one that this answers."""
     received_at: datetime
     bytes_received: int = 0
     """Bytes of the final body as they came over the wire."""

@@ -34,6 +34,9 @@ class Fetcher(Protocol):
     def fetch(self, plan: RequestPlan) -> Reply:
         """What came of asking."""
 
+    def close(self) -> None:
+        """Let go of every connection."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
@@ -58,3 +61,8 @@ class Deps:
     http: Fetcher
     clock: Clock
     policies: Policies
+
+    def close(self) -> None:
+        """Let go of the network and the database; nothing works afterwards."""
+        self.http.close()
+        self.database.close()
