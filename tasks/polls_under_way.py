@@ -44,6 +44,11 @@ class PollsUnderWay:
         with self._lock:
             self._polls.pop(key, None)
 
+    def count(self) -> int:
+        """How many polls are under way."""
+        with self._lock:
+            return len(self._polls)
+
     def hand_over(self, claimed: ClaimedSource) -> None:
         """Leave a claim for the poll of that source that is about to begin in this process."""
         with self._lock:
