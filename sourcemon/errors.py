@@ -10,6 +10,7 @@
     │   ├── DuplicateSource      the same URL is watched already
     │   └── DatabaseBehind       the schema is older or newer than this program
     ├── DatabaseUnavailable      the database cannot be reached or answers with an error
+    ├── NoSlotFree               the fleet's cap on polls under way is used up; later it will not be
     └── ClaimLost                another worker owns the poll now; ours must write nothing
 
 A dead feed, a timeout or a 500 is a :class:`sourcemon.core.replies.Reply`, not an error.
@@ -20,10 +21,16 @@ from __future__ import annotations
 
 import re
 
+_SHOWN = 100
+
 
 def without_credentials(url: str) -> str:
-    """A URL, or what was meant as one, with ``user:password@`` before the host blotted out."""
-    return re.sub(r"(?<=//)[^/?#]*@", "…@", url, count=1)
+    """A URL, or what was meant as one, short enough for a sentence and without credentials.
+
+    Whatever stands before the last ``@`` is blotted out: a password may hold any character.
+    """
+    safe = re.sub(r"(?s)^(\w+:(?://)?)?.*@", r"\1…@", url)
+    return safe if len(safe) <= _SHOWN else f"{safe[:_SHOWN]}…"
 
 
 class SourcemonError(Exception):
@@ -71,6 +78,15 @@ class DatabaseUnavailable(SourcemonError):
     """The database cannot be reached or answered with an error; nothing is half-written."""
 
     transient = True
+
+
+class NoSlotFree(SourcemonError):
+    """No slot of a limit became free in time; nothing was begun."""
+
+    transient = True
+
+    def __init__(self, limit: str, size: int) -> None:
+        super().__init__(f"all {size} slots of {limit} are in use")
 
 
 class ClaimLost(SourcemonError):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
+import tomllib
+from collections.abc import Iterable
 from datetime import timedelta
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network
@@ -15,6 +19,7 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -23,6 +28,8 @@ from sourcemon.errors import BadSetting
 CONFIG_NAME = "sourcemon.toml"
 CONFIG_VARIABLE = "SOURCEMON_CONFIG"
 _PREFIX = "SOURCEMON_"
+_NOT_SETTINGS = ("config", "credential_", "test_", "corpus")
+"""Beginnings of variables of ours that name something else."""
 
 Contact = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[!-~]{3,200}$")]
 Seconds = Annotated[float, Field(gt=0, le=3_600)]
@@ -68,6 +75,8 @@ class PollingSettings(_Section):
     """How long a worker may hold a source without a sign of life, in seconds."""
     threads: int = Field(default=16, ge=1, le=64)
     """How many polls one worker process has under way at most."""
+    max_in_flight: int = Field(default=32, ge=1, le=10_000)
+    """How many polls the whole fleet has under way at most, over all worker processes."""
 
 
 class HealthSettings(_Section):
@@ -130,14 +139,60 @@ def load() -> Settings:
     """The settings as they stand now.
 
     Raises:
-        BadSetting: one is out of range or the file cannot be read; the message names it.
+        BadSetting: one is out of range or unknown, or the file cannot be read; the message names
+            it and what is allowed.
     """
+    _refuse_unknown()
     try:
         return Settings()
     except ValidationError as error:
         raise BadSetting(_told(error)) from None
+    except SettingsError as error:
+        name = re.findall(r'field "(\w+)"', str(error))
+        variable = f"{_PREFIX}{name[0].upper()}" if name else "a setting"
+        raise BadSetting(
+            f"{variable}, or a part of it, cannot be read: lists and tables are written as JSON,"
+            """ e.g. SOURCEMON_HTTP__ALLOWED_NETWORKS='["127.0.0.0/8"]'"""
+        ) from None
+
+
+def _refuse_unknown() -> None:
+    """Refuse what looks like a setting and is none: a misspelt one would be ignored silently.
+
+    Raises:
+        BadSetting: the first unknown name, with the known one that comes nearest.
+    """
+    known = set(Settings.model_fields)
+    for name in sorted(os.environ):
+        own = name.removeprefix(_PREFIX).lower()
+        if not name.startswith(_PREFIX) or own.startswith(_NOT_SETTINGS):
+            continue
+        if own.partition("__")[0] not in known:
+            raise BadSetting(f"{name} is no setting{_nearest(own, known, _PREFIX)}")
+    for key in _toml():
+        if key not in known:
+            raise BadSetting(f"{config_file()}: {key} is no setting{_nearest(key, known)}")
+
+
+def _nearest(name: str, known: Iterable[str], prefix: str = "") -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    shown = f"{prefix}{near[0].upper()}" if near and prefix else "".join(near)
+    return f"; did you mean {shown}?" if near else ""
+
+
+def _toml() -> dict[str, object]:
+    """The content of the configuration file, empty where there is none.
+
+    Raises:
+        BadSetting: it cannot be read or is no TOML.
+    """
+    path = config_file()
+    if path is None:
+        return {}
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise BadSetting(f"{CONFIG_NAME}: {error}") from None
+        raise BadSetting(f"{path}: {error}") from None
 
 
 def config_file() -> Path | None:

@@ -12,6 +12,7 @@ from sourcemon.clock import SystemClock
 from sourcemon.core.cadence import CadencePolicy
 from sourcemon.core.health import HealthPolicy
 from sourcemon.core.replies import FetchLimits
+from sourcemon.errors import BadSetting
 from sourcemon.net.client import HttpClient
 from sourcemon.net.guard import AddressGuard
 from sourcemon.operations.deps import Clock, Deps, Policies
@@ -42,6 +43,21 @@ def deps() -> Deps:
         if _Wired.deps is None:
             _Wired.deps = build(settings.load())
         return _Wired.deps
+
+
+def deps_on_a_pool() -> Deps:
+    """The dependencies in force, where a worker's disk is no place to keep anything.
+
+    Raises:
+        BadSetting: no database is set.
+    """
+    with _Wired.lock:
+        if _Wired.deps is None and settings.load().is_embedded:
+            raise BadSetting(
+                "SOURCEMON_DATABASE_URL is not set: on a work pool the embedded file would be lost"
+                " with its worker; name a PostgreSQL database for all workers"
+            )
+        return deps()
 
 
 @contextlib.contextmanager
@@ -123,5 +139,6 @@ def policies(chosen: Settings) -> Policies:
         default_interval=seconds(polling.default_interval_s),
         claim_lease=seconds(polling.claim_lease_s),
         threads=polling.threads,
+        max_in_flight=polling.max_in_flight,
         contact=chosen.contact,
     )

@@ -42,11 +42,13 @@ def _flat(state: PollState) -> Json:
         "status": state.status.value,
         "etag": state.validators.etag,
         "last_modified": state.validators.last_modified,
+        "body_hash": state.body_hash,
         "consecutive_failures": state.consecutive_failures,
         "retry_attempt": state.retry.attempt,
         "retry_category": state.retry.category,
         "circuit_opened_at": state.retry.circuit_opened_at,
         "reopens": state.retry.reopens,
+        "last_polled_at": state.last_polled_at,
         "last_success_at": state.last_success_at,
         "last_error": state.last_error,
     }

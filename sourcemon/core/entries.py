@@ -51,6 +51,8 @@ class Page:
     entries: tuple[Entry, ...]
     title: str | None = None
     """The feed's own title."""
+    is_whole: bool = True
+    """Whether the document held no further entries: it was neither torn nor cut off by us."""
     degraded: str | None = None
     """Why the document is faulty (torn, not well-formed) though entries could be read."""
 
@@ -109,7 +111,7 @@ def content_hash(entry: Entry) -> str:
             entry.url,
             entry.content,
             entry.summary,
-            [[e.url, e.type, e.length] for e in entry.enclosures],
+            [[e.url, e.type, e.length, e.duration] for e in entry.enclosures],
             entry.published_at.isoformat() if entry.published_at else None,
             entry.updated_at.isoformat() if entry.updated_at else None,
         ]

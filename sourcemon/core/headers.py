@@ -164,7 +164,7 @@ def _cache_control(headers: Headers) -> dict[str, str]:
     """The directives of all ``Cache-Control`` fields; of repeated ones the largest number."""
     found: dict[str, str] = {}
     for value in headers.all("cache-control"):
-        for name, quoted, plain in _DIRECTIVE.findall(value[:1000]):
+        for name, quoted, plain in _DIRECTIVE.findall(value):
             text = quoted or plain
             earlier = _seconds(found.get(name.lower(), ""))
             later = _seconds(text)

@@ -124,10 +124,11 @@ def after_reply(
 def after_page(walk: Walk, page: Page, counters: Counters) -> Walk:
     """The walk once a decoded page has been persisted.
 
-    Validators and body hash are held only when all of it was: not from a degraded document, nor
-    when an entry failed. Otherwise the next poll must see these bytes again.
+    Validators and body hash are held only when all of it was: not from a torn document, nor when
+    an entry failed. Otherwise the next poll must see these bytes again. Sloppy markup alone is no
+    reason: a feed that is never well-formed must still be able to answer 304.
     """
-    whole = page.degraded is None and counters.failed == 0
+    whole = page.is_whole and counters.failed == 0
     answer = walk.page
     if answer is None:
         raise ValueError("no page was waiting to be persisted")

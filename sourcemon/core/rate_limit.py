@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sourcemon.core.headers import server_objections
+from sourcemon.core.headers import retry_after, server_objections
 from sourcemon.core.replies import Reply, Response
-from sourcemon.core.schedule import Objection, ObjectionName
+from sourcemon.core.schedule import Objection, ObjectionName, Schedule
 
 UNHINTED_WAIT = timedelta(minutes=15)
 """How long a source rests when a server limits us without saying for how long."""
@@ -30,15 +30,15 @@ def objections_of(reply: Reply) -> tuple[Objection, ...]:
 
     A limit without a usable ``Retry-After`` gets 15 minutes from receipt.
     """
-    asked = server_objections(reply)
-    hinted = any(o.name is ObjectionName.RETRY for o in asked)
-    if isinstance(reply, Response) and is_limit(reply) and not hinted:
-        return (*asked, _unhinted(reply))
-    return asked
+    asked = Schedule.of(server_objections(reply))
+    if isinstance(reply, Response) and is_limit(reply) and not _asks_to_wait(reply):
+        asked = asked.raising(_unhinted(reply))
+    return asked.objections
 
 
 def _asks_to_wait(response: Response) -> bool:
-    return any(o.name is ObjectionName.RETRY for o in server_objections(response))
+    """Whether the answer itself, not a redirect before it, names an instant ahead."""
+    return retry_after(response.headers, received_at=response.received_at) is not None
 
 
 def _unhinted(response: Response) -> Objection:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from sourcemon.core.changes import Counters
 from sourcemon.core.health import Grade
 from sourcemon.core.replies import ErrorCategory
-from sourcemon.core.schedule import Objection
+from sourcemon.core.schedule import NEVER, Objection
 from sourcemon.core.sources import SourceId
 from sourcemon.core.verdict import RunStatus
 
@@ -58,6 +58,8 @@ class PollResult:
     error_category: ErrorCategory | None
     error: str | None
     grade: Grade | None
+    retries: bool
+    """Whether the retry ladder granted another try, rather than a success or an open circuit."""
     next_poll_at: datetime
     binding: Objection | None
     """The objection that decides the next poll; ``None`` when nothing does."""
@@ -99,13 +101,16 @@ def headline(attempt: Attempt) -> str:
         return _deferred(attempt.until, attempt.reason)
     if attempt.status is RunStatus.DEFERRED and attempt.binding is not None:
         return _deferred(attempt.binding.until, _reason(attempt.binding))
+    if attempt.next_poll_at >= NEVER:
+        return f"{happened(attempt)}; not polled again until `sourcemon enable {attempt.source_id}`"
     follows = f", next {_instant(attempt.next_poll_at)}"
     if attempt.binding is not None:
         follows += f" ({_reason(attempt.binding)})"
-    return _happened(attempt) + follows
+    return happened(attempt) + follows
 
 
-def _happened(result: PollResult) -> str:
+def happened(result: PollResult) -> str:
+    """What came of an attempted poll, in a few words: ``3 new, 1 updated``."""
     if not result.succeeded:
         return f"failed: {result.error or result.error_category}"
     if result.status is RunStatus.NOT_MODIFIED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sourcemon.core.cadence import describe
@@ -53,9 +53,11 @@ LADDER = {
 
 
 def rung_for(category: ErrorCategory, http_status: int | None) -> Rung:
-    """The row of the ladder for a failure; an HTTP error splits at 500."""
+    """The row of the ladder for a failure; an HTTP error is judged by its status."""
     if category is ErrorCategory.HTTP and http_status is not None:
-        return SERVER_ERROR if http_status >= 500 else CLIENT_ERROR
+        if http_status >= 500:
+            return SERVER_ERROR
+        return CLIENT_ERROR if http_status >= 400 else ANYTHING_ELSE
     return LADDER.get(category, ANYTHING_ELSE)
 
 
@@ -84,6 +86,24 @@ def decide(
     if progress.circuit_opened_at is None and attempt <= rung.attempts:
         return _retry(category, attempt, rung, now)
     return _open(category, progress, rung, now)
+
+
+def decide_limit(progress: RetryProgress, *, now: datetime) -> RetryDecision:
+    """What a limit at ``now`` leads to: nothing, until the third in a row opens the circuit.
+
+    When to come back is the server's to say. A single limit is neutral even while a circuit is
+    half-open: the source neither failed nor succeeded.
+    """
+    rung = LADDER[ErrorCategory.RATE_LIMITED]
+    category = ErrorCategory.RATE_LIMITED
+    attempt = progress.attempt + 1 if progress.category is category else 1
+    if attempt > rung.attempts:
+        return _open(category, progress, rung, now)
+    return RetryDecision(
+        backoff=None,
+        circuit=None,
+        progress=replace(progress, attempt=attempt, category=category),
+    )
 
 
 def _retry(category: ErrorCategory, attempt: int, rung: Rung, now: datetime) -> RetryDecision:

@@ -1,33 +1,43 @@
-"""URLs as we store and compare them. No look-ups, no percent-decoding beyond RFC 3986 section 6."""
+"""URLs as we store and compare them. No look-ups, and no byte of a path or query is rewritten."""
 
 from __future__ import annotations
 
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+import ipaddress
+import re
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from sourcemon.errors import BadUrl
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_TRACKING = ("utm_", "fbclid", "gclid", "mc_cid", "mc_eid")
 MAX_URL_LENGTH = 8_000
+TRACKING = ("utm_", "fbclid", "gclid", "mc_cid", "mc_eid")
+"""Names, or beginnings of names, of parameters that tell where a reader came from."""
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_HALF_A_SCHEME = re.compile(r"https?:", re.IGNORECASE)
+_FEED = re.compile(r"feed:(//)?", re.IGNORECASE)
+_PORT = re.compile(r":([0-9]*)$")
+_NO_HOST_CHARACTERS = frozenset("\\^|<>\"{}`%,;!$&'()*+=~")
 
 
 def pollable_url(text: str) -> str:
     """The URL to store for what a person typed, without fragment and default port.
 
-    ``feed:`` prefixes are taken off and a missing scheme becomes ``https``.
+    ``feed:`` prefixes are taken off and a missing scheme becomes ``https``; scheme and host are
+    in lower case, path and query as they are.
 
     Raises:
         BadUrl: no host, a scheme other than http and https, an impossible port, white space or
             control characters inside, credentials before the host, or more than 8000 characters.
     """
     url = _with_scheme(text.strip())
-    if any(ord(c) <= 0x20 or ord(c) == 0x7F for c in url):
+    if any(c.isspace() or not c.isprintable() for c in url):
         raise BadUrl(url, "it has white space or control characters inside")
-    if len(url) > MAX_URL_LENGTH:
-        raise BadUrl(url[:80] + "…", f"it is longer than {MAX_URL_LENGTH} characters")
     parts = _split(url)
-    if parts.username is not None:
+    if "@" in parts.netloc:
         raise BadUrl(url, "credentials do not belong in a URL; give the address without them")
+    if len(url) > MAX_URL_LENGTH:
+        raise BadUrl(url, f"it is longer than {MAX_URL_LENGTH} characters")
     return urlunsplit((parts.scheme, _netloc(parts), parts.path or "/", parts.query, ""))
 
 
@@ -44,21 +54,15 @@ def comparable_url(url: str) -> str:
         return url.strip()
     if not netloc:
         return url.strip()
-    query = urlencode(
-        [
-            (key, value)
-            for key, value in parse_qsl(parts.query, keep_blank_values=True)
-            if not key.lower().startswith(_TRACKING)
-        ]
-    )
-    return urlunsplit(("", netloc, parts.path.rstrip("/") or "/", query, ""))
+    kept = [p for p in parts.query.split("&") if not p.lower().startswith(TRACKING)]
+    return urlunsplit(("", netloc, parts.path.rstrip("/") or "/", "&".join(kept), ""))
 
 
 def host_of(url: str) -> str:
     """``host:port`` of a URL, the unit of politeness; the port is always named."""
     parts = urlsplit(url)
     port = parts.port or DEFAULT_PORTS.get(parts.scheme.lower(), 0)
-    return f"{(parts.hostname or '').rstrip('.')}:{port}"
+    return f"{_host(parts)}:{port}"
 
 
 def origin_of(url: str) -> tuple[str, str]:
@@ -67,13 +71,17 @@ def origin_of(url: str) -> tuple[str, str]:
 
 
 def _with_scheme(text: str) -> str:
-    """``text`` with the scheme that a person leaves out or a feed link hides."""
-    lowered = text.lower()
-    if lowered.startswith(("feed:http://", "feed:https://")):
-        return text[len("feed:") :]
-    if lowered.startswith("feed://"):
-        return "https://" + text[len("feed://") :]
-    return text if "://" in text else f"https://{text}"
+    """``text`` with the scheme that a person leaves out or a feed link hides.
+
+    Raises:
+        BadUrl: the slashes after the scheme are missing.
+    """
+    url = _FEED.sub("", text, count=1) if _FEED.match(text) else text
+    if _SCHEME.match(url):
+        return url
+    if _HALF_A_SCHEME.match(url):
+        raise BadUrl(url, "a scheme is followed by two slashes, as in https://")
+    return f"https://{url}"
 
 
 def _split(url: str) -> SplitResult:
@@ -85,22 +93,44 @@ def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         port = parts.port
+        host = _host(parts)
+        readable = _has_readable_netloc(parts)
     except ValueError:
-        raise BadUrl(url, "it is malformed (its host or its port cannot be read)") from None
+        readable = False
+    if not readable:
+        raise BadUrl(url, "it is malformed (its host or its port cannot be read)")
     if parts.scheme.lower() not in DEFAULT_PORTS:
-        raise BadUrl(url, f"only http and https can be polled, not {parts.scheme or 'nothing'!r}")
-    if not parts.hostname:
+        raise BadUrl(url, f"only http and https can be polled, not {parts.scheme!r}")
+    if not host:
         raise BadUrl(url, "it names no host")
     if port == 0:
         raise BadUrl(url, "port 0 cannot be connected to")
     return parts
 
 
-def _netloc(parts: SplitResult) -> str:
-    """Host without its root dot, IPv6 in brackets, and the port unless it is the default."""
+def _has_readable_netloc(parts: SplitResult) -> bool:
+    """Whether host and port are what they seem: ASCII digits, and in brackets an address.
+
+    Raises:
+        ValueError: what stands in brackets is no address.
+    """
+    after_user = parts.netloc.rpartition("@")[2]
+    if after_user.startswith("["):
+        ipaddress.IPv6Address(parts.hostname or "")
+        return True
+    name = _PORT.sub("", after_user)
+    return ":" not in name and not _NO_HOST_CHARACTERS & set(name)
+
+
+def _host(parts: SplitResult) -> str:
+    """The host in lower case without its root dot, IPv6 in brackets; empty when there is none."""
     host = (parts.hostname or "").rstrip(".")
-    shown = f"[{host}]" if ":" in host else host
+    return f"[{host}]" if ":" in host else host
+
+
+def _netloc(parts: SplitResult) -> str:
+    """Host and port, the port left out where it is the default."""
     port = parts.port
     if port is None or port == DEFAULT_PORTS.get(parts.scheme.lower()):
-        return shown
-    return f"{shown}:{port}"
+        return _host(parts)
+    return f"{_host(parts)}:{port}"

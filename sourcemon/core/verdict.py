@@ -135,7 +135,7 @@ def _succeeded(state: PollState, now: datetime) -> PollState:
 
 def _limited(state: PollState, now: datetime) -> PollState:
     """A limit is neutral: its instant is the server's; only a third in a row opens the circuit."""
-    decision = retry.decide(ErrorCategory.RATE_LIMITED, state.retry, http_status=429, now=now)
+    decision = retry.decide_limit(state.retry, now=now)
     schedule = state.schedule
     if decision.circuit is not None:
         schedule = schedule.without(ObjectionName.BACKOFF).replacing(decision.circuit)

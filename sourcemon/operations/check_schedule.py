@@ -14,7 +14,7 @@ from sourcemon.core.schedule import Objection
 from sourcemon.core.sources import Source, SourceId
 from sourcemon.errors import BadSetting
 from sourcemon.operations import kinds
-from sourcemon.operations.deps import Deps, Policies
+from sourcemon.operations.deps import CrashPoint, Deps, Policies
 from sourcemon.operations.poll_context import Poll, PollContext
 from sourcemon.store import claims, polls, sources
 from sourcemon.store.session import instant
@@ -52,6 +52,7 @@ def check_schedule(
             claims.release(session, [source_id], token=token)
             return deferral
         polls.close_interrupted(session, source_id, now=now)
+    deps.reached(CrashPoint.CLAIMED)
     return _begun(source, state, now, token=token, force=force)
 
 

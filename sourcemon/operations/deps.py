@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Protocol
 
 from sourcemon.core.cadence import CadencePolicy
@@ -49,8 +51,26 @@ class Policies:
     """Longer than the longest single step of a poll, so that only the dead lose a claim."""
     threads: int = 16
     """How many polls one process has under way at most."""
+    max_in_flight: int = 32
+    """How many polls the whole fleet has under way at most, over all processes."""
     contact: str | None = None
     """Who answers for our requests: named in the User-Agent, required beyond this machine."""
+
+
+class CrashPoint(StrEnum):
+    """Where a poll may be killed in a test, each after the transaction that its name tells."""
+
+    CLAIMED = "claimed"
+    ANNOUNCED = "announced"
+    """The run row is open and the request is about to be sent."""
+    HINTED = "hinted"
+    """The reply has come and what the server asks of us is stored."""
+    PERSISTED = "persisted"
+    BEFORE_VERDICT = "before_verdict"
+
+
+def pass_by(_point: CrashPoint) -> None:
+    """Go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +81,8 @@ class Deps:
     http: Fetcher
     clock: Clock
     policies: Policies
+    reached: Callable[[CrashPoint], None] = pass_by
+    """Called at each crash point; outside tests it does nothing."""
 
     def close(self) -> None:
         """Let go of the network and the database; nothing works afterwards."""

@@ -7,9 +7,10 @@ from datetime import datetime
 from sourcemon.core import health as grading
 from sourcemon.core.decisions import decision_record, next_poll_at
 from sourcemon.core.health import Grade
+from sourcemon.core.poll_state import PollStatus
 from sourcemon.core.results import PollResult
 from sourcemon.core.verdict import PollVerdict, decide
-from sourcemon.operations.deps import Deps
+from sourcemon.operations.deps import CrashPoint, Deps
 from sourcemon.operations.poll_context import Poll
 from sourcemon.store import claims, health, polls
 from sourcemon.store.session import Session
@@ -28,6 +29,7 @@ def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
     if poll.run_id is None or poll.walk.requests == 0:
         _release(deps, poll)
         return None
+    deps.reached(CrashPoint.BEFORE_VERDICT)
     now = deps.clock.now()
     context = poll.context
     with deps.database.write() as session:
@@ -88,6 +90,7 @@ def _result(
         error_category=run.error_category,
         error=run.error,
         grade=grade,
+        retries=verdict.state.retry.attempt > 0 and verdict.state.status is PollStatus.IDLE,
         next_poll_at=due,
         binding=verdict.state.schedule.binding(),
     )

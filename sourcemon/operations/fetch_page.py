@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sourcemon.core.paging import Outcome, after_reply, asking
 from sourcemon.core.rate_limit import objections_of
-from sourcemon.operations.deps import Deps
+from sourcemon.operations.deps import CrashPoint, Deps
 from sourcemon.operations.poll_context import Poll
 from sourcemon.store import claims, polls
 from sourcemon.store.session import instant
@@ -46,6 +46,7 @@ def fetch_page(deps: Deps, poll: Poll) -> PageFetched:
         if plan is None:
             raise ValueError("the walk wants no request")
         _announce(deps, poll)
+        deps.reached(CrashPoint.ANNOUNCED)
         poll.walk = asking(poll.walk)
         reply = deps.http.fetch(plan)
         context = poll.context
@@ -56,6 +57,7 @@ def fetch_page(deps: Deps, poll: Poll) -> PageFetched:
         if asked:
             with deps.database.write() as session:
                 polls.raise_objections(session, context.source.id, asked)
+        deps.reached(CrashPoint.HINTED)
     walk = poll.walk
     return PageFetched(
         page=walk.pages_fetched,

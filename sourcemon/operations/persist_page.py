@@ -8,7 +8,7 @@ from sourcemon.core.changes import Counters, changes, keyed
 from sourcemon.core.entries import Page, Unreadable
 from sourcemon.core.paging import after_page, after_unreadable
 from sourcemon.operations import kinds
-from sourcemon.operations.deps import Deps
+from sourcemon.operations.deps import CrashPoint, Deps
 from sourcemon.operations.poll_context import Poll
 from sourcemon.store import items, polls
 
@@ -45,6 +45,7 @@ def persist_page(deps: Deps, poll: Poll) -> PagePersisted:
         else:
             counters = _stored(deps, poll, page)
             poll.walk = after_page(poll.walk, page, counters)
+            deps.reached(CrashPoint.PERSISTED)
     walk = poll.walk
     error = walk.failure.message if walk.failure else walk.degraded
     return PagePersisted(counters=counters, is_last=walk.is_over, error=error)

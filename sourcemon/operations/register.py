@@ -46,7 +46,7 @@ def add(
         kind=kind,
         url=stored_url,
         name=_name(name, stored_url),
-        interval=_interval(interval or deps.policies.default_interval),
+        interval=_interval(deps.policies.default_interval if interval is None else interval),
     )
     with deps.database.write() as session:
         source = sources.add(session, new, now=deps.clock.now())

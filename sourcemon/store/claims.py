@@ -96,6 +96,18 @@ def release(session: Session, source_ids: Sequence[SourceId], *, token: str) -> 
     )
 
 
+def free_expired(session: Session, *, instant: datetime) -> int:
+    """Give up every claim that has expired; how many there were."""
+    freed = session.execute(
+        update(_ROW)
+        .where(col(_ROW.claim_expires_at) <= instant)
+        .values(claim_token=None, claim_expires_at=None)
+        .returning(col(_ROW.source_id))
+        .execution_options(synchronize_session=False)
+    ).all()
+    return len(freed)
+
+
 def _is_free(instant: datetime) -> ColumnElement[bool]:
     """Nobody holds a claim, or the one that is held has expired; the very instant is expired."""
     return or_(col(_ROW.claim_token).is_(None), col(_ROW.claim_expires_at) <= instant)

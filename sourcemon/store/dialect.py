@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    ProgrammingError,
+)
 
 from sourcemon.errors import BadSetting
 
@@ -20,10 +28,11 @@ _BUSY_TIMEOUT_MS = 30_000
 
 
 def parse_url(url: str) -> URL:
-    """The database URL with its driver filled in: psycopg for PostgreSQL.
+    """The database URL with our driver in it, whichever it names.
 
     Raises:
-        BadSetting: it is no URL, or names a database other than SQLite and PostgreSQL.
+        BadSetting: it is no URL, names a database other than SQLite and PostgreSQL, or has an
+            option that the driver does not know.
     """
     try:
         parsed = make_url(url)
@@ -34,7 +43,7 @@ def parse_url(url: str) -> URL:
         ) from None
     backend = parsed.get_backend_name()
     if backend in {"postgresql", "postgres"}:
-        return parsed.set(drivername="postgresql+psycopg")
+        return _postgres_url(parsed)
     if backend != "sqlite":
         raise BadSetting(f"SOURCEMON_DATABASE_URL names {backend}; use sqlite or postgresql")
     if parsed.database in {None, "", ":memory:"}:
@@ -42,7 +51,17 @@ def parse_url(url: str) -> URL:
             "SOURCEMON_DATABASE_URL names an SQLite database in memory, which no second"
             " connection can see; write sqlite:////absolute/path.db"
         )
-    return parsed
+    if parsed.query:
+        raise BadSetting("SOURCEMON_DATABASE_URL: an SQLite file takes no options after a '?'")
+    return parsed.set(drivername="sqlite")
+
+
+def _postgres_url(parsed: URL) -> URL:
+    try:
+        make_conninfo("", **{key: str(value) for key, value in parsed.query.items()})
+    except psycopg.ProgrammingError as problem:
+        raise BadSetting(f"SOURCEMON_DATABASE_URL: {str(problem).strip()}") from None
+    return parsed.set(drivername="postgresql+psycopg")
 
 
 def is_sqlite(url: URL) -> bool:
@@ -51,8 +70,8 @@ def is_sqlite(url: URL) -> bool:
 
 
 def shown(url: URL) -> str:
-    """The URL for people and logs, its password hidden."""
-    return url.render_as_string(hide_password=True)
+    """The URL for people and logs, its password hidden, its options left out."""
+    return url.set(query={}).render_as_string(hide_password=True)
 
 
 def make_engine(url: URL, *, pool_size: int) -> Engine:
@@ -74,6 +93,12 @@ def make_engine(url: URL, *, pool_size: int) -> Engine:
         pool_size=pool_size,
         connect_args=_postgres_arguments(url),
     )
+
+
+def is_unavailable(error: DBAPIError) -> bool:
+    """Whether the database itself failed, rather than a statement or a value of ours."""
+    of_ours = isinstance(error, DataError | IntegrityError | ProgrammingError)
+    return error.connection_invalidated or not of_ours
 
 
 def database_instant(connection: Connection) -> datetime:

@@ -116,15 +116,12 @@ def _update(
     if not updated:
         return
     hashes = [change.key_hash for change in updated]
-    ids = dict(
-        session.execute(
-            select(ItemRow.key_hash, ItemRow.id).where(
-                ItemRow.source_id == source_id, col(ItemRow.key_hash).in_(hashes)
-            )
+    stored = session.execute(
+        select(ItemRow.key_hash, ItemRow.id).where(
+            ItemRow.source_id == source_id, col(ItemRow.key_hash).in_(hashes)
         )
-        .tuples()
-        .all()
     )
+    ids = {row.key_hash: row.id for row in stored}
     items = ItemRow.__table__  # type: ignore[attr-defined]
     contents = ItemContentRow.__table__  # type: ignore[attr-defined]
     rows = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import case, or_, update
+from sqlalchemy import ColumnElement, case, or_, update
 from sqlmodel import Session, col, select
 
 from sourcemon.core.paging import StopReason
@@ -74,16 +74,23 @@ def begin_run(session: Session, source_id: SourceId, *, started_at: datetime, fo
 
 
 def close_interrupted(session: Session, source_id: SourceId, *, now: datetime) -> int:
-    """Close the runs that a dead worker left open; how many there were.
+    """Close the runs of a source that a dead worker left open; how many there were.
 
     Only for the holder of a fresh claim: whatever still says ``running`` then is nobody's.
     """
+    return _close(session, col(PollRunRow.source_id) == source_id, now)
+
+
+def close_orphans(session: Session, *, now: datetime) -> int:
+    """Close every open run of a source that nobody holds a claim on; how many there were."""
+    unclaimed = select(PollStateRow.source_id).where(col(PollStateRow.claim_token).is_(None))
+    return _close(session, col(PollRunRow.source_id).in_(unclaimed), now)
+
+
+def _close(session: Session, which: ColumnElement[bool], now: datetime) -> int:
     closed = session.execute(
         update(PollRunRow)
-        .where(
-            col(PollRunRow.source_id) == source_id,
-            col(PollRunRow.status) == RunStatus.RUNNING.value,
-        )
+        .where(which, col(PollRunRow.status) == RunStatus.RUNNING.value)
         .values(
             status=RunStatus.FAILED.value,
             finished_at=now,
@@ -122,7 +129,7 @@ def raise_objections(
 
 
 def record(session: Session, source_id: SourceId, *, token: str, state: PollState) -> None:
-    """Store the state that a verdict left.
+    """Store the state that a verdict left; whatever run was scheduled before is settled by it.
 
     Raises:
         ClaimLost: the claim under ``token`` is gone; nothing was stored.
@@ -130,7 +137,7 @@ def record(session: Session, source_id: SourceId, *, token: str, state: PollStat
     written = session.execute(
         _state_of(source_id)
         .where(col(PollStateRow.claim_token) == token)
-        .values(poll_rows.columns_of(state))
+        .values({**poll_rows.columns_of(state), "hint_until": None})
         .returning(col(PollStateRow.source_id))
     ).all()
     if not written:
@@ -150,6 +157,22 @@ def end_run(session: Session, run_id: int, run: RunRecord, *, decision: dict[str
 def cache_next_poll(session: Session, source_id: SourceId, next_poll_at: datetime) -> None:
     """Store the answer to "when next?" for the due index; the one place that writes it later on."""
     session.execute(_state_of(source_id).values(next_poll_at=next_poll_at))
+
+
+def leave_to_run(
+    session: Session, source_id: SourceId, *, due: datetime, until: datetime | None
+) -> bool:
+    """Keep the due index off a source until ``until``, because a run is scheduled for ``due``.
+
+    Only while the source is still due then: a poll in between has made the run pointless.
+    """
+    left = session.execute(
+        _state_of(source_id)
+        .where(col(PollStateRow.next_poll_at) == due)
+        .values(hint_until=until)
+        .returning(col(PollStateRow.source_id))
+    ).all()
+    return bool(left)
 
 
 def set_idle(session: Session, source_id: SourceId) -> None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from datetime import datetime
 
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session as Session  # noqa: PLC0414 - the type that callers pass on
 
@@ -65,10 +65,10 @@ class Database:
         """Turn what the driver says about the database itself into our own error."""
         try:
             yield
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
+        except PoolTimeout as error:
             raise DatabaseUnavailable(f"database {self.shown}: {_first_line(error)}") from error
         except DBAPIError as error:
-            if not error.connection_invalidated:
+            if not dialect.is_unavailable(error):
                 raise
             raise DatabaseUnavailable(f"database {self.shown}: {_first_line(error)}") from error
 

@@ -12,7 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from sourcemon.errors import DatabaseBehind, DatabaseUnavailable
 from sourcemon.store import dialect
@@ -43,7 +43,19 @@ def state(database_url: str) -> SchemaState:
         DatabaseUnavailable: the database cannot be reached.
         BadSetting: the URL is none.
     """
+    url = dialect.parse_url(database_url)
+    if dialect.is_sqlite(url) and not Path(str(url.database)).exists():
+        return SchemaState(None, _head(), known=True)
     return _on_a_connection(database_url, _state)
+
+
+def shown(database_url: str) -> str:
+    """The URL for people, without its password and options.
+
+    Raises:
+        BadSetting: the URL is none.
+    """
+    return dialect.shown(dialect.parse_url(database_url))
 
 
 def upgrade(database_url: str) -> SchemaState:
@@ -88,21 +100,30 @@ def _on_a_connection(
     try:
         with engine.begin() as connection:
             return work(connection, dialect.shown(url))
-    except (OperationalError, InterfaceError) as error:
+    except DBAPIError as error:
+        if not dialect.is_unavailable(error):
+            raise
         message = str(error.orig).strip().split("\n", 1)[0]
-        raise DatabaseUnavailable(f"database {dialect.shown(url)}: {message}") from error
+        raise DatabaseUnavailable(
+            f"database {dialect.shown(url)}: {message}; start it, or set SOURCEMON_DATABASE_URL"
+        ) from error
     finally:
         engine.dispose()
 
 
 def _state(connection: Connection, _shown: str) -> SchemaState:
+    current = MigrationContext.configure(connection).get_current_revision()
     scripts = ScriptDirectory.from_config(_config())
-    head = scripts.get_current_head()
+    revisions = {script.revision for script in scripts.walk_revisions()}
+    return SchemaState(current, _head(), known=current is None or current in revisions)
+
+
+def _head() -> str:
+    """The newest revision that this program knows."""
+    head = ScriptDirectory.from_config(_config()).get_current_head()
     if head is None:
         raise RuntimeError("the package holds no migration")
-    current = MigrationContext.configure(connection).get_current_revision()
-    revisions = {script.revision for script in scripts.walk_revisions()}
-    return SchemaState(current, head, known=current is None or current in revisions)
+    return head
 
 
 def _upgraded(connection: Connection, shown: str) -> SchemaState:

@@ -1,0 +1,1 @@
+"""Arguments in, printed answers out. No rule of its own."""
