@@ -59,8 +59,11 @@ def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
 
 
 def _release(deps: Deps, poll: Poll) -> None:
+    """Give the source back as it was; a run row that no request came of is taken back."""
     context = poll.context
     with deps.database.write() as session:
+        if poll.run_id is not None:
+            polls.discard_run(session, poll.run_id)
         claims.release(session, [context.source.id], token=context.token)
 
 

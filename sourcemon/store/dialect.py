@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -24,7 +25,9 @@ from sourcemon.errors import BadSetting
 WRITES = "sourcemon_writes"
 """The execution option of an engine whose transactions take the write lock at once."""
 
-_BUSY_TIMEOUT_MS = 30_000
+_BUSY_TIMEOUT_S = 30
+_LOCKED_PAUSE_S = 0.02
+_SQLITE_OPTIONS = frozenset({"uri", "mode", "immutable"})
 
 
 def parse_url(url: str) -> URL:
@@ -51,12 +54,17 @@ def parse_url(url: str) -> URL:
             "SOURCEMON_DATABASE_URL names an SQLite database in memory, which no second"
             " connection can see; write sqlite:////absolute/path.db"
         )
-    if parsed.query:
-        raise BadSetting("SOURCEMON_DATABASE_URL: an SQLite file takes no options after a '?'")
+    unknown = sorted(parsed.query.keys() - _SQLITE_OPTIONS)
+    if unknown:
+        raise BadSetting(f"SOURCEMON_DATABASE_URL: an SQLite file has no option {unknown[0]!r}")
     return parsed.set(drivername="sqlite")
 
 
 def _postgres_url(parsed: URL) -> URL:
+    if "@" in (parsed.host or ""):
+        raise BadSetting(
+            "SOURCEMON_DATABASE_URL has two '@'; write the one in user or password as %40"
+        )
     try:
         make_conninfo("", **{key: str(value) for key, value in parsed.query.items()})
     except psycopg.ProgrammingError as problem:
@@ -81,7 +89,10 @@ def make_engine(url: URL, *, pool_size: int) -> Engine:
     """
     if is_sqlite(url):
         engine = create_engine(
-            url, hide_parameters=True, pool_size=pool_size, connect_args={"timeout": 30}
+            url,
+            hide_parameters=True,
+            pool_size=pool_size,
+            connect_args={"timeout": _BUSY_TIMEOUT_S},
         )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -93,6 +104,13 @@ def make_engine(url: URL, *, pool_size: int) -> Engine:
         pool_size=pool_size,
         connect_args=_postgres_arguments(url),
     )
+
+
+def for_reading(engine: Engine) -> Engine:
+    """The engine for transactions that see one state of the database from begin to end."""
+    if engine.dialect.name == "sqlite":
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def is_unavailable(error: DBAPIError) -> bool:
@@ -112,20 +130,32 @@ def database_instant(connection: Connection) -> datetime:
 
 def _postgres_arguments(url: URL) -> Mapping[str, Any]:
     """Connection arguments that the URL does not already set."""
-    defaults = {"connect_timeout": 10, "application_name": "sourcemon"}
+    defaults = {
+        "connect_timeout": 10,
+        "application_name": "sourcemon",
+        "options": "-c timezone=UTC",
+    }
     return {key: value for key, value in defaults.items() if key not in url.query}
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     """Foreign keys on, write-ahead log, and no transactions begun behind our back."""
     connection.isolation_level = None
-    for pragma in (
-        "foreign_keys = ON",
-        "journal_mode = WAL",
-        "synchronous = NORMAL",
-        f"busy_timeout = {_BUSY_TIMEOUT_MS}",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    _write_ahead(connection)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Make the file a write-ahead one; SQLite does not wait for others at that moment."""
+    deadline = time.monotonic() + _BUSY_TIMEOUT_S
+    while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_LOCKED_PAUSE_S)
 
 
 def _begin_sqlite(connection: Connection) -> None:

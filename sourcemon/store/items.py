@@ -72,9 +72,9 @@ def _attempt_each(
     now: datetime,
     store: Any,  # noqa: ANN401 - one of the two functions below
 ) -> int:
-    """How many of the changes the database refused."""
+    """How many of the changes the database refused; the last of the page goes first."""
     bad = 0
-    for change in changes:
+    for change in reversed(changes):
         try:
             with session.begin_nested():
                 store(session, source_id, [change], now)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, or_, update
+from sqlalchemy import ColumnElement, case, delete, or_, update
 from sqlmodel import Session, col, select
 
 from sourcemon.core.paging import StopReason
@@ -71,6 +71,11 @@ def begin_run(session: Session, source_id: SourceId, *, started_at: datetime, fo
     if row.id is None:
         raise RuntimeError("the database numbered no run")
     return row.id
+
+
+def discard_run(session: Session, run_id: int) -> None:
+    """Take back the row of a run whose request was never sent."""
+    session.execute(delete(PollRunRow).where(col(PollRunRow.id) == run_id))
 
 
 def close_interrupted(session: Session, source_id: SourceId, *, now: datetime) -> int:

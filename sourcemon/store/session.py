@@ -25,6 +25,7 @@ class Database:
         """Raises :class:`sourcemon.errors.BadSetting` for a URL that names no usable database."""
         self._url = dialect.parse_url(url)
         self._engine = dialect.make_engine(self._url, pool_size=pool_size)
+        self._reading = dialect.for_reading(self._engine)
         self._writing = self._engine.execution_options(**{dialect.WRITES: True})
         self._write_lock = (
             threading.RLock() if dialect.is_sqlite(self._url) else contextlib.nullcontext()
@@ -42,7 +43,7 @@ class Database:
         Raises:
             DatabaseUnavailable: the database cannot be reached or answers with an error.
         """
-        with self._translated(), Session(self._engine) as session:
+        with self._translated(), Session(self._reading) as session:
             yield session
 
     @contextlib.contextmanager

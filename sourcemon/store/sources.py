@@ -8,6 +8,7 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 
+from sourcemon.core.entries import identity_hash
 from sourcemon.core.sources import NewSource, Source, SourceId, SourceKind
 from sourcemon.core.urls import comparable_url
 from sourcemon.errors import DuplicateSource, UnknownSource
@@ -23,7 +24,7 @@ def add(session: Session, new: NewSource, *, now: datetime) -> Source:
     row = SourceRow(
         kind=new.kind.value,
         url=new.url,
-        url_key=comparable_url(new.url),
+        url_hash=identity_hash(comparable_url(new.url)),
         name=new.name,
         interval_s=int(new.interval.total_seconds()),
         created_at=now,
@@ -34,7 +35,7 @@ def add(session: Session, new: NewSource, *, now: datetime) -> Source:
     except IntegrityError as error:
         twin = session.exec(
             select(SourceRow).where(
-                SourceRow.kind == new.kind.value, SourceRow.url_key == comparable_url(new.url)
+                SourceRow.kind == new.kind.value, SourceRow.url_hash == row.url_hash
             )
         ).one()
         raise DuplicateSource(new.url, source_id=source_of(twin).id, name=twin.name) from error

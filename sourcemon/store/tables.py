@@ -67,13 +67,14 @@ class SourceRow(SQLModel, table=True):
     __table_args__: ClassVar = (
         CheckConstraint("kind IN ('feed')", name="sources_kind_known"),
         CheckConstraint("interval_s >= 10", name="sources_interval_positive"),
-        UniqueConstraint("kind", "url_key", name="sources_url_once"),
+        UniqueConstraint("kind", "url_hash", name="sources_url_once"),
     )
 
     id: int | None = _id()
     kind: str = _text(nullable=False)
     url: str = _text(nullable=False)
-    url_key: str = _text(nullable=False)
+    url_hash: str = _text(nullable=False)
+    """Of the comparable URL: a URL may be longer than an index entry."""
     name: str = _text(nullable=False)
     interval_s: int
     enabled: bool = True

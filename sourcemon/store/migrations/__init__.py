@@ -44,7 +44,7 @@ def state(database_url: str) -> SchemaState:
         BadSetting: the URL is none.
     """
     url = dialect.parse_url(database_url)
-    if dialect.is_sqlite(url) and not Path(str(url.database)).exists():
+    if dialect.is_sqlite(url) and _is_missing(Path(str(url.database))):
         return SchemaState(None, _head(), known=True)
     return _on_a_connection(database_url, _state)
 
@@ -145,6 +145,11 @@ def _config() -> Config:
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config
+
+
+def _is_missing(file: Path) -> bool:
+    """Whether there is no file yet where one could be made."""
+    return not file.exists() and (file.parent.is_dir() or not file.parent.exists())
 
 
 def _make_folder(url: URL) -> None:

@@ -32,14 +32,14 @@ def _sources() -> None:
         sa.Column("id", _BIG, primary_key=True),
         _text("kind", nullable=False),
         _text("url", nullable=False),
-        _text("url_key", nullable=False),
+        _text("url_hash", nullable=False),
         _text("name", nullable=False),
         sa.Column("interval_s", sa.Integer, nullable=False),
         sa.Column("enabled", sa.Boolean, nullable=False),
         _instant("created_at", nullable=False),
         sa.CheckConstraint("kind IN ('feed')", name="sources_kind_known"),
         sa.CheckConstraint("interval_s >= 10", name="sources_interval_positive"),
-        sa.UniqueConstraint("kind", "url_key", name="sources_url_once"),
+        sa.UniqueConstraint("kind", "url_hash", name="sources_url_once"),
     )
 
 

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
-import os
-import re
-import tomllib
-from collections.abc import Iterable
 from datetime import timedelta
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network
-from pathlib import Path
 from typing import Annotated
 
-import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    SettingsError,
     TomlConfigSettingsSource,
 )
 
-from sourcemon.errors import BadSetting
+from sourcemon.settings.files import config_file, default_database_file
 
-CONFIG_NAME = "sourcemon.toml"
-CONFIG_VARIABLE = "SOURCEMON_CONFIG"
-_PREFIX = "SOURCEMON_"
-_NOT_SETTINGS = ("config", "credential_", "test_", "corpus")
-"""Beginnings of variables of ours that name something else."""
+PREFIX = "SOURCEMON_"
 
 Contact = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[!-~]{3,200}$")]
 Seconds = Annotated[float, Field(gt=0, le=3_600)]
@@ -94,7 +82,7 @@ class Settings(BaseSettings):
     """All settings; a value that is out of range is refused with its name and the range."""
 
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX,
+        env_prefix=PREFIX,
         env_nested_delimiter="__",
         env_file=".env",
         env_ignore_empty=True,
@@ -135,102 +123,6 @@ class Settings(BaseSettings):
         return self.database_url is None
 
 
-def load() -> Settings:
-    """The settings as they stand now.
-
-    Raises:
-        BadSetting: one is out of range or unknown, or the file cannot be read; the message names
-            it and what is allowed.
-    """
-    _refuse_unknown()
-    try:
-        return Settings()
-    except ValidationError as error:
-        raise BadSetting(_told(error)) from None
-    except SettingsError as error:
-        name = re.findall(r'field "(\w+)"', str(error))
-        variable = f"{_PREFIX}{name[0].upper()}" if name else "a setting"
-        raise BadSetting(
-            f"{variable}, or a part of it, cannot be read: lists and tables are written as JSON,"
-            """ e.g. SOURCEMON_HTTP__ALLOWED_NETWORKS='["127.0.0.0/8"]'"""
-        ) from None
-
-
-def _refuse_unknown() -> None:
-    """Refuse what looks like a setting and is none: a misspelt one would be ignored silently.
-
-    Raises:
-        BadSetting: the first unknown name, with the known one that comes nearest.
-    """
-    known = set(Settings.model_fields)
-    for name in sorted(os.environ):
-        own = name.removeprefix(_PREFIX).lower()
-        if not name.startswith(_PREFIX) or own.startswith(_NOT_SETTINGS):
-            continue
-        if own.partition("__")[0] not in known:
-            raise BadSetting(f"{name} is no setting{_nearest(own, known, _PREFIX)}")
-    for key in _toml():
-        if key not in known:
-            raise BadSetting(f"{config_file()}: {key} is no setting{_nearest(key, known)}")
-
-
-def _nearest(name: str, known: Iterable[str], prefix: str = "") -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    shown = f"{prefix}{near[0].upper()}" if near and prefix else "".join(near)
-    return f"; did you mean {shown}?" if near else ""
-
-
-def _toml() -> dict[str, object]:
-    """The content of the configuration file, empty where there is none.
-
-    Raises:
-        BadSetting: it cannot be read or is no TOML.
-    """
-    path = config_file()
-    if path is None:
-        return {}
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadSetting(f"{path}: {error}") from None
-
-
-def config_file() -> Path | None:
-    """The configuration file in force: ``SOURCEMON_CONFIG``, else the nearest ``sourcemon.toml``.
-
-    It is looked for in the current folder and those above it.
-
-    Raises:
-        BadSetting: ``SOURCEMON_CONFIG`` names no file.
-    """
-    named = os.environ.get(CONFIG_VARIABLE)
-    if named:
-        path = Path(named).expanduser().absolute()
-        if not path.is_file():
-            raise BadSetting(f"{CONFIG_VARIABLE} names {path}, which is no file")
-        return path
-    here = Path.cwd()
-    candidates = (folder / CONFIG_NAME for folder in (here, *here.parents))
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def default_database_file() -> Path:
-    """The embedded database: beside ``sourcemon.toml``, else in the user's data folder."""
-    config = config_file()
-    folder = config.parent if config else platformdirs.user_data_path("sourcemon")
-    return folder / "sourcemon.db"
-
-
 def seconds(value: float) -> timedelta:
     """A setting in seconds as a duration."""
     return timedelta(seconds=value)
-
-
-def _told(error: ValidationError) -> str:
-    """Each wrong setting on one line: its variable, what is wrong, and what was given."""
-    lines = []
-    for problem in error.errors(include_url=False):
-        name = _PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
-        given = "" if "contact" in problem["loc"] else f" (given: {problem['input']!r})"
-        lines.append(f"{name}: {problem['msg']}{given}"[:300])
-    return "; ".join(lines)
