@@ -11,7 +11,9 @@ from pydantic import Field
 from flows.poll_source import poll_source
 from sourcemon.core.dispatch import ClaimedSource, Detail, batches, by_host, detail_for
 from sourcemon.core.results import OutcomeName
+from sourcemon.errors import NoSlotFree
 from tasks.dispatching import Tick, claim_due, give_back, poll_batch, poll_claimed
+from tasks.limits import poll_slots
 from tasks.polls_under_way import polls_under_way
 from tasks.reporting import tick_state
 
@@ -34,20 +36,30 @@ async def poll_due(limit: Limit = 500, detail: WantedDetail = Detail.AUTO) -> St
     100. The run ends `Failed` only for faults of ours, all of them together.
     """
     due = await claim_due(limit)
-    groups = by_host(due)
     tick = Tick()
-    match detail_for(len(due), detail):
-        case Detail.FLOW_RUNS:
-            await tick.run(groups, _as_flow_run, at_once=FLOW_RUNS_AT_ONCE)
-        case Detail.TASKS:
-            await tick.run(groups, poll_claimed, at_once=max(len(groups), 1))
-        case _:
-            await _in_batches(groups, tick)
+    if due:
+        await _polled(due, detail_for(len(due), detail), tick)
     if tick.not_begun:
         await give_back(tick.not_begun)
     if tick.faults:
         raise ExceptionGroup("polls that failed by our own fault", tick.faults)
     return tick_state(tick.outcomes, not_begun=len(tick.not_begun))
+
+
+async def _polled(due: Sequence[ClaimedSource], detail: Detail, tick: Tick) -> None:
+    """Poll the due sources under as many slots as the fleet has free; with none, give up."""
+    groups = by_host(due)
+    try:
+        async with poll_slots(len(groups)) as slots:
+            match detail:
+                case Detail.FLOW_RUNS:
+                    await tick.run(groups, _as_flow_run, at_once=min(slots, FLOW_RUNS_AT_ONCE))
+                case Detail.TASKS:
+                    await tick.run(groups, poll_claimed, at_once=len(groups))
+                case _:
+                    await _in_batches(groups, tick)
+    except NoSlotFree:
+        tick.not_begun.extend(due)
 
 
 async def _as_flow_run(claimed: ClaimedSource) -> OutcomeName:

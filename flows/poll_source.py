@@ -9,9 +9,11 @@ from pydantic import Field
 
 from sourcemon.core.results import Deferral
 from sourcemon.core.sources import SourceId
-from sourcemon.errors import ClaimLost
+from sourcemon.errors import ClaimLost, NoSlotFree
+from tasks.limits import poll_slot
 from tasks.polling import check_schedule, evaluate_health, fetch_page, persist_page
-from tasks.reporting import poll_run_name, poll_state
+from tasks.reporting import no_slot_state, poll_run_name, poll_state
+from tasks.scheduling import schedule_deferred, schedule_retry
 
 WantedSource = Annotated[int, Field(ge=1, description="The id that `sourcemon sources` lists.")]
 Force = Annotated[
@@ -27,8 +29,18 @@ async def poll_source(source_id: WantedSource, force: Force = False) -> State[An
     The run ends `Completed` under the name of what came of it: `NewItems`, `NothingNew`,
     `Deferred`, `SourceFailed` or `SourceBlocked`. It ends `Failed` only for a fault of ours.
     """
+    try:
+        async with poll_slot(SourceId(source_id)):
+            return await _polled(source_id, force=force)
+    except NoSlotFree as full:
+        return no_slot_state(full)
+
+
+async def _polled(source_id: int, *, force: bool) -> State[Any]:
+    """Walk the four steps; whatever happens after the first, the last one records it."""
     begun = await check_schedule(source_id, force=force)
     if isinstance(begun, Deferral):
+        await schedule_deferred(begun, force=force)
         return poll_state(begun)
     page = 1
     try:
@@ -38,6 +50,7 @@ async def poll_source(source_id: WantedSource, force: Force = False) -> State[An
         result = await evaluate_health(begun.key)
     if result is None:
         raise ClaimLost(SourceId(source_id))
+    await schedule_retry(result)
     return poll_state(result)
 
 

@@ -11,10 +11,11 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from sourcemon.core.dispatch import ClaimedSource
-from sourcemon.core.results import Attempt, OutcomeName, outcome_name
+from sourcemon.core.results import Attempt, OutcomeName, PollResult, outcome_name
 from sourcemon.operations import dispatch
 from sourcemon.operations.poll import poll
 from tasks.operation_threads import in_thread
+from tasks.scheduling import schedule_retry
 
 STOPS_TAKING_WORK_AFTER_S = 45.0
 """Seconds after which a tick begins no further poll, so that it ends about when the next begins."""
@@ -95,7 +96,10 @@ async def give_back(claimed: Sequence[ClaimedSource]) -> None:
 )
 async def poll_claimed(claimed: ClaimedSource) -> OutcomeName:
     """Poll one claimed source, all four steps in one go."""
-    return await poll_quietly(claimed)
+    attempt = await in_thread(poll, claimed.source_id, token=claimed.token)
+    if isinstance(attempt, PollResult):
+        await schedule_retry(attempt)
+    return outcome_name(attempt)
 
 
 @task(

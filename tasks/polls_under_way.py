@@ -54,6 +54,11 @@ class PollsUnderWay:
         with self._lock:
             self._claims[claimed.source_id] = claimed.token
 
+    def is_handed_over(self, source_id: SourceId) -> bool:
+        """Whether a dispatcher of this process left a claim for that source."""
+        with self._lock:
+            return source_id in self._claims
+
     def take_over(self, source_id: SourceId) -> str | None:
         """The claim that was left for a poll of that source, once; ``None`` when none was."""
         with self._lock:

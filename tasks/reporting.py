@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from prefect import State, runtime
@@ -12,7 +12,8 @@ from prefect.states import Completed
 from sourcemon import wiring
 from sourcemon.core.results import Attempt, OutcomeName, headline, outcome_name
 from sourcemon.core.sources import SourceId
-from sourcemon.errors import SourcemonError
+from sourcemon.core.upkeep import Upkeep
+from sourcemon.errors import NoSlotFree, SourcemonError
 from sourcemon.operations.listing import name_of
 
 
@@ -30,6 +31,11 @@ def poll_state(attempt: Attempt) -> State[Any]:
     return Completed(name=outcome_name(attempt).value, message=headline(attempt))
 
 
+def no_slot_state(full: NoSlotFree) -> State[Any]:
+    """The final state of a poll for which the fleet had no place; nothing was asked or written."""
+    return Completed(name=OutcomeName.DEFERRED.value, message=f"deferred: {full}")
+
+
 def tick_state(outcomes: Sequence[OutcomeName], *, not_begun: int) -> State[Any]:
     """The final state of a tick: how many polls came to what."""
     counted = Counter(outcomes)
@@ -38,3 +44,16 @@ def tick_state(outcomes: Sequence[OutcomeName], *, not_begun: int) -> State[Any]
         words.append(f"{not_begun} left to the next tick")
     name = OutcomeName.NEW_ITEMS if counted[OutcomeName.NEW_ITEMS] else OutcomeName.NOTHING_NEW
     return Completed(name=name.value, message=", ".join(words) or "nothing was due")
+
+
+def upkeep_state(done: Upkeep, *, mended: Collection[str], cancelled: int) -> State[Any]:
+    """The final state of a round of upkeep: what it had to mend."""
+    counted = {
+        "expired claims freed": done.claims_freed,
+        "interrupted runs closed": done.runs_closed,
+        "limits mended": len(mended),
+        "pointless runs cancelled": cancelled,
+    }
+    words = [f"{count} {what}" for what, count in counted.items() if count]
+    name = "Mended" if words else "AllWell"
+    return Completed(name=name, message=", ".join(words) or "nothing to mend")

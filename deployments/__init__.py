@@ -1,0 +1,1 @@
+"""How the flows get to run: the demonstration, the embedded stack."""
