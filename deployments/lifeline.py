@@ -20,7 +20,9 @@ def hold() -> None:
 
 
 def _wait() -> None:
-    while sys.stdin.buffer.read(1024):
+    lifeline = sys.stdin.fileno()
+    # Not by way of sys.stdin: its lock would be held when the interpreter shuts down.
+    while os.read(lifeline, 1024):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_GRACE_S)

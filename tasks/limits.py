@@ -31,15 +31,25 @@ LAST_PATIENCE_S = 20.0
 _log = logging.getLogger(__name__)
 
 
-async def provision_limits() -> dict[str, int]:
-    """Create or mend every limit; what was wrong, by name, with the size it has now."""
+async def limit_problem() -> str | None:
+    """What is wrong with the limit, ``None`` when it is there in the size that the setting says."""
     size = (await wired()).policies.max_in_flight
     async with get_client() as client:
         found = await _size_of(client, POLLS)
-        if found == size:
-            return {}
+    if found == size:
+        return None
+    return f"{POLLS} is {found or 'missing or inactive'} where the setting says {size}"
+
+
+async def provision_limits() -> dict[str, int]:
+    """Create or mend every limit; what was wrong, by name, with the size it has now."""
+    problem = await limit_problem()
+    if problem is None:
+        return {}
+    size = (await wired()).policies.max_in_flight
+    async with get_client() as client:
         await client.upsert_global_concurrency_limit_by_name(POLLS, size)
-    _log.warning("limit %s was %s, it is %d now", POLLS, found or "missing", size)
+    _log.warning("%s; mended", problem)
     return {POLLS: size}
 
 

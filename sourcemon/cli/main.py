@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sourcemon import __version__
-from sourcemon.cli import database, explaining, lists, polling, registering
+from sourcemon.cli import database, doctoring, explaining, lists, polling, registering
 from sourcemon.cli.outcomes import ExitCode, exit_code_of_error
 from sourcemon.cli.screen import Screen
 from sourcemon.errors import SourcemonError
@@ -33,6 +33,7 @@ _COMMANDS: Mapping[str, tuple[Callable[..., None], str]] = {
     "items": (lists.items, "sourcemon items 3 --limit 50"),
     "runs": (lists.runs, "sourcemon runs 3 --limit 5"),
     "enable": (registering.enable, "sourcemon enable 3 7"),
+    "doctor": (doctoring.doctor, "sourcemon doctor --settings"),
     "disable": (registering.disable, "sourcemon disable 3"),
 }
 for _name, (_function, _example) in _COMMANDS.items():

@@ -39,7 +39,8 @@ def contact(who: str | None, public_sources: int) -> Finding:
     if who is not None:
         return Finding(subject="contact", state=State.OK, message=who)
     state = State.PROBLEM if public_sources else State.WARNING
-    message = f"none is set, and {public_sources} sources are beyond this machine"
+    needed = f"{public_sources} sources are" if public_sources else "it is needed before one is"
+    message = f"none is set, and {needed} beyond this machine"
     fix = "set SOURCEMON_CONTACT to an address or a page, e.g. mailto:ops@example.org"
     return Finding(subject="contact", state=state, message=message, fix=fix)
 
