@@ -4,8 +4,7 @@ A server of its own lives in a temporary folder and listens on a unix socket the
 refuses to run as root; for root the server's processes therefore belong to ``nobody``. No user is
 created, and no folder but the temporary one is touched.
 
-A keeper, a process of its own, stops the server and removes the folder when the session ends,
-however it ends.
+It ends, and the folder goes, with the session, however that ends (:mod:`tests.keeper`).
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import pwd
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -29,12 +27,10 @@ import psycopg
 from psycopg import sql
 from sqlalchemy.engine import URL, make_url
 
-Command = tuple[str | Path, ...]
+from tests.keeper import Kept
 
 START_TIMEOUT_S = 60
-STOP_TIMEOUT_S = 30
 
-_KEEPER = Path(__file__).with_name("postgres_keeper.py")
 _SETTINGS = (
     "autovacuum=off",
     "fsync=off",
@@ -56,8 +52,8 @@ class PostgresServer:
     """A running server; databases are made and dropped through it."""
 
     admin_url: URL
-    keeper: subprocess.Popen[bytes] | None = None
-    """The process that stops the server; ``None`` for a server that is not ours."""
+    kept: Kept | None = None
+    """``None`` for a server that is not ours."""
 
     def url(self, dbname: str) -> str:
         """The URL under which the program reaches a database."""
@@ -77,8 +73,8 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Stop a server of ours and remove its folder; one that was named to us runs on."""
-        if self.keeper is not None:
-            self.keeper.communicate(timeout=STOP_TIMEOUT_S)
+        if self.kept is not None:
+            self.kept.stop()
 
     def _run(self, statement: sql.SQL | sql.Composed) -> None:
         with psycopg.connect(_conninfo(self.admin_url), autocommit=True) as connection:
@@ -140,7 +136,7 @@ def _started(programs: Path) -> PostgresServer:
     try:
         programs = _reachable(programs, folder, owner)
         _run(programs / "initdb", *_initdb_options(folder), folder=folder, owner=owner)
-        keeper = _start_keeper(programs, folder, owner)
+        kept = _kept(programs, folder, owner)
     except BaseException:
         shutil.rmtree(folder)
         raise
@@ -151,9 +147,9 @@ def _started(programs: Path) -> PostgresServer:
             database="postgres",
             query={"host": str(folder)},
         ),
-        keeper,
+        kept,
     )
-    _await_connections(server, keeper, programs)
+    _await_connections(server, kept, programs)
     return server
 
 
@@ -207,46 +203,38 @@ def _reachable(programs: Path, folder: Path, owner: dict[str, Any]) -> Path:
 
 
 def _run(program: Path, *args: str, folder: Path, owner: dict[str, Any]) -> None:
-    done = subprocess.run(
-        (program, *args),
-        check=False,
-        cwd=folder,
-        env=_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        **owner,
-    )
+    try:
+        done = subprocess.run(
+            (program, *args),
+            check=False,
+            cwd=folder,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            **owner,
+        )
+    except FileNotFoundError as error:
+        raise NoServer(f"{program}: there is no such program") from error
     if done.returncode:
         raise NoServer(f"{program}: {_first_line(done.stderr)}")
 
 
-def _start_keeper(programs: Path, folder: Path, owner: dict[str, Any]) -> subprocess.Popen[bytes]:
-    """A keeper with a session of its own, so that Ctrl-C reaches it only by way of ours."""
+def _kept(programs: Path, folder: Path, owner: dict[str, Any]) -> Kept:
     options = (word for setting in _SETTINGS for word in ("-c", setting))
-    server: Command = (programs / "postgres", "-D", folder / "data", "-k", folder, *options)
-    user: Command = (str(owner["user"]), str(owner["group"])) if owner else ("", "")
-    return subprocess.Popen(
-        (sys.executable, _KEEPER, folder, *user, *server),
-        env=_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
+    command: tuple[str | Path, ...] = (programs / "postgres", "-D", folder / "data", "-k", folder)
+    return Kept((*command, *options), folder=folder, env=_environment(), owner=owner)
 
 
-def _await_connections(
-    server: PostgresServer, keeper: subprocess.Popen[bytes], programs: Path
-) -> None:
+def _await_connections(server: PostgresServer, kept: Kept, programs: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while keeper.poll() is None and time.monotonic() < deadline:
+    while kept.is_running and time.monotonic() < deadline:
         with contextlib.suppress(psycopg.OperationalError):
             psycopg.connect(_conninfo(server.admin_url)).close()
             return
         time.sleep(0.02)
-    said, _ = keeper.communicate()
-    raise NoServer(f"{programs / 'postgres'}: {_first_line(said.decode()) or 'did not start'}")
+    raise NoServer(f"{programs / 'postgres'}: {_first_line(kept.stop()) or 'did not start'}")
 
 
 def _conninfo(url: URL) -> str:

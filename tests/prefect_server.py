@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-START_TIMEOUT_S = 90
-STOP_TIMEOUT_S = 10
+from tests.keeper import Kept
+
+START_TIMEOUT_S = 180
 
 RECORDING = {
     "PREFECT_SERVER_DATABASE_CONNECTION_URL": (
@@ -28,33 +30,26 @@ RECORDING = {
 def running_server(api_url: str, environment: Mapping[str, str] = RECORDING) -> Iterator[None]:
     """A server that answers at ``api_url`` while the block runs."""
     _, _, port = api_url.removesuffix("/api").rpartition(":")
-    server = subprocess.Popen(
-        (
-            *(sys.executable, "-m", "prefect", "server", "start"),
-            *("--host", "127.0.0.1", "--port", port),
-        ),
-        env=os.environ | environment,
-        stdout=subprocess.DEVNULL,
+    folder = Path(tempfile.mkdtemp(prefix="sourcemon-prefect-"))
+    server = Kept(
+        [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", port],
+        folder=folder,
+        env={**os.environ, "PREFECT_HOME": str(folder), **environment},
     )
     try:
         _await_health(server, api_url)
         yield
     finally:
-        server.terminate()
-        try:
-            server.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        server.stop()
 
 
-def _await_health(server: subprocess.Popen[bytes], api_url: str) -> None:
+def _await_health(server: Kept, api_url: str) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while server.poll() is None and time.monotonic() < deadline:
+    while server.is_running and time.monotonic() < deadline:
         with (
             contextlib.suppress(urllib.error.URLError),
             urllib.request.urlopen(f"{api_url}/health", timeout=5),
         ):
             return
         time.sleep(0.1)
-    raise RuntimeError(f"no Prefect server at {api_url}; its exit code: {server.poll()}")
+    raise RuntimeError(f"no Prefect server at {api_url}: {server.stop() or 'it does not answer'}")
