@@ -66,6 +66,10 @@ _DIALLED_AS_IPV4 = (
     IPv6Network("::ffff:0:0/96"),  # IPv4-mapped: the kernel speaks IPv4
     IPv6Network("64:ff9b::/96"),  # NAT64, on networks without IPv4 (RFC 6052)
 )
+_JUDGED_AS_IPV4 = (
+    *_DIALLED_AS_IPV4,
+    IPv6Network("2002::/16"),  # 6to4: newer versions of Python call all of it private (gh-113171)
+)
 _IPV4_LAST = (
     *_DIALLED_AS_IPV4,
     IPv6Network("::ffff:0:0:0/96"),  # IPv4-translated (RFC 2765)
@@ -106,7 +110,7 @@ def _refusal(address: Address, embedded: tuple[IPv4Address, ...]) -> str | None:
         what = _special(inner)
         if what is not None:
             return f"{address} stands for {inner}, {what}"
-    if any(address in network for network in _DIALLED_AS_IPV4):
+    if any(address in network for network in _JUDGED_AS_IPV4):
         return None
     what = _special(address)
     return None if what is None else f"{address} is {what}"

@@ -12,7 +12,7 @@ from sourcemon.core.results import PollResult
 from sourcemon.core.verdict import PollVerdict, decide
 from sourcemon.operations.deps import CrashPoint, Deps
 from sourcemon.operations.poll_context import Poll
-from sourcemon.store import claims, health, polls
+from sourcemon.store import claims, health, polls, sources
 from sourcemon.store.session import Session
 
 
@@ -52,7 +52,8 @@ def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
             decision=decision_record(schedule, before, verdict.state),
         )
         grade = _graded(deps, session, poll)
-        due = next_poll_at(schedule, enabled=context.source.enabled, status=verdict.state.status)
+        enabled = sources.get(session, context.source.id).enabled
+        due = next_poll_at(schedule, enabled=enabled, status=verdict.state.status)
         polls.cache_next_poll(session, context.source.id, due)
         claims.release(session, [context.source.id], token=context.token)
     return _result(poll, poll.run_id, verdict, grade, due)
