@@ -59,6 +59,7 @@ RAISED = {
     "raised": ({"interval": MINUTE}, True),
     "raised, without validators": ({"interval": MINUTE, "unvalidated": True}, True),
     "not raised": ({"interval": HOUR}, False),
+    "just as long as the ceiling": ({"interval": 5 * MINUTE}, False),
     "not ours to raise": ({"interval": MINUTE, "hinted": True}, False),
 }
 
@@ -69,6 +70,20 @@ def test_a_raised_cadence_says_so(given_in, raised):
     assert found.name is ObjectionName.CADENCE
     assert found.because.startswith(f"every {describe(given_in['interval'])}")
     assert ("raised by ceiling" in found.because) is raised
+
+
+REASONS = {
+    "no validators": (
+        True,
+        "every 1 min, raised by ceiling to 1 h: the server sends no validators",
+    ),
+    "no hint": (False, "every 1 min, raised by ceiling to 5 min: the server gives no hint"),
+}
+
+
+@pytest.mark.parametrize("unvalidated, because", REASONS.values(), ids=REASONS)
+def test_a_raised_cadence_says_why(unvalidated, because):
+    assert cadence(interval=MINUTE, unvalidated=unvalidated).because == because
 
 
 JITTER = {
