@@ -9,7 +9,14 @@ from typing import assert_never
 from sourcemon.cli.instants import not_before
 from sourcemon.cli.standing import reason_of
 from sourcemon.cli.texts import Styled
-from sourcemon.core.results import Attempt, Deferral, OutcomeName, PollResult, outcome_name
+from sourcemon.core.results import (
+    Attempt,
+    Deferral,
+    OutcomeName,
+    PollResult,
+    happened,
+    outcome_name,
+)
 from sourcemon.core.schedule import NEVER
 from sourcemon.core.sources import SourceId
 from sourcemon.core.verdict import RunStatus
@@ -93,16 +100,8 @@ def _limited(result: PollResult) -> tuple[Styled, ...]:
 def _happened(result: PollResult) -> Styled:
     if not result.succeeded:
         return (f"Failed — {result.error or result.error_category}", "red")
-    if result.status is RunStatus.NOT_MODIFIED:
-        return "not modified"
-    counts = result.counters
-    words = [f"{counts.created} new"]
-    if counts.updated:
-        words.append(f"{counts.updated} updated")
-    if counts.failed:
-        words.append(f"{counts.failed} could not be stored")
     news = outcome_name(result) is OutcomeName.NEW_ITEMS
-    return (", ".join(words), "green" if news else "")
+    return (happened(result), "green" if news else "")
 
 
 def _next(result: PollResult) -> str:
