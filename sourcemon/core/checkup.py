@@ -39,7 +39,7 @@ def contact(who: str | None, public_sources: int) -> Finding:
     if who is not None:
         return Finding(subject="contact", state=State.OK, message=who)
     state = State.PROBLEM if public_sources else State.WARNING
-    needed = f"{public_sources} sources are" if public_sources else "it is needed before one is"
+    needed = _sources_are(public_sources) if public_sources else "it is needed before one is"
     message = f"none is set, and {needed} beyond this machine"
     fix = "set SOURCEMON_CONTACT to an address or a page, e.g. mailto:ops@example.org"
     return Finding(subject="contact", state=state, message=message, fix=fix)
@@ -60,6 +60,10 @@ def schedule(overdue: int, longest: timedelta) -> Finding:
     if longest <= TOLERATED_LAG:
         message = f"{overdue} due now" if overdue else "nothing is overdue"
         return Finding(subject="schedule", state=State.OK, message=message)
-    message = f"{overdue} sources are due, one of them for {describe(longest)}"
+    message = f"{_sources_are(overdue)} due, the first for {describe(longest)}"
     fix = "is poll-due running? start `make up` or a worker, or poll by hand: sourcemon poll --due"
     return Finding(subject="schedule", state=State.PROBLEM, message=message, fix=fix)
+
+
+def _sources_are(count: int) -> str:
+    return f"{count} source is" if count == 1 else f"{count} sources are"

@@ -83,15 +83,22 @@ def identity(entry: Entry) -> str:
     """What makes two entries the same item: the guid, else the link, else the content.
 
     A guid counts case-sensitively and trimmed; blank is none, ``"0"`` is one. A link counts
-    without scheme, default port, fragment and tracking parameters. The prefix keeps a guid that
-    looks like a link apart from that link.
+    without scheme, default port and tracking parameters; its fragment counts, since the entries
+    of a changelog may all point to one page. The prefix keeps a guid that looks like a link apart
+    from that link.
     """
     guid = (entry.guid or "").strip()
     if guid:
         return f"guid:{guid}"
     if entry.url:
-        return f"link:{comparable_url(entry.url)}"
+        return f"link:{comparable_url(entry.url)}{_fragment(entry.url)}"
     return f"hash:{_sha256([entry.title, entry.url, entry.content or entry.summary])}"
+
+
+def _fragment(url: str) -> str:
+    """The fragment of a link with its hash, empty where there is none."""
+    _, mark, fragment = url.partition("#")
+    return f"{mark}{fragment}" if fragment else ""
 
 
 def identity_hash(key: str) -> str:

@@ -23,7 +23,8 @@ LONGEST_FRESHNESS = timedelta(days=1)
 _SHOWN = 60
 _SECONDS = re.compile(r"\s*\+?(\d+)(?:\.(\d*))?\s*")
 _DIRECTIVE = re.compile(r'([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"]+)))?')
-_NOT_FRESH = frozenset({"no-cache", "no-store"})
+_NOT_FRESH = ("no-cache", "no-store")
+"""Void a freshness, unless they name the fields that they are about (RFC 9111 5.2.2.4)."""
 
 
 def http_date(text: str | None) -> datetime | None:
@@ -94,7 +95,7 @@ def _floors(headers: Headers, received_at: datetime) -> Iterator[tuple[datetime,
     """Every floor in the headers: the instant and the words for it."""
     yield from _poll_intervals(headers, received_at)
     directives = _cache_control(headers)
-    if not directives.keys() & _NOT_FRESH:
+    if not any(directives.get(name) == "" for name in _NOT_FRESH):
         yield from _max_age(headers, directives.get("max-age"), received_at)
         yield from _expires(headers, received_at)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import unicodedata
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from sourcemon.errors import BadUrl
@@ -13,6 +14,8 @@ MAX_URL_LENGTH = 8_000
 TRACKING = ("utm_", "fbclid", "gclid", "mc_cid", "mc_eid")
 """Names, or beginnings of names, of parameters that tell where a reader came from."""
 
+_CONTROLS = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""Control characters, lone surrogates, line and paragraph separators."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _HALF_A_SCHEME = re.compile(r"https?:", re.IGNORECASE)
 _FEED = re.compile(r"feed:(//)?", re.IGNORECASE)
@@ -31,7 +34,7 @@ def pollable_url(text: str) -> str:
             control characters inside, credentials before the host, or more than 8000 characters.
     """
     url = _with_scheme(text.strip())
-    if any(c.isspace() or not c.isprintable() for c in url):
+    if any(c.isspace() or unicodedata.category(c) in _CONTROLS for c in url):
         raise BadUrl(url, "it has white space or control characters inside")
     parts = _split(url)
     if "@" in parts.netloc:
@@ -123,9 +126,26 @@ def _has_readable_netloc(parts: SplitResult) -> bool:
 
 
 def _host(parts: SplitResult) -> str:
-    """The host in lower case without its root dot, IPv6 in brackets; empty when there is none."""
+    """The host in lower case without its root dot, IPv6 in brackets; empty when there is none.
+
+    A label in ASCII form (``xn--``) is written in letters, so that a name has one form.
+    """
     host = (parts.hostname or "").rstrip(".")
-    return f"[{host}]" if ":" in host else host
+    if ":" in host:
+        return f"[{host}]"
+    return ".".join(map(_in_letters, host.split("."))) if "xn--" in host else host
+
+
+def _in_letters(label: str) -> str:
+    """A label of a name in letters, or as it is where that would not be the same label."""
+    if not label.startswith("xn--"):
+        return label
+    try:
+        letters = label[4:].encode("ascii").decode("punycode")
+    except UnicodeError:
+        return label
+    is_same = letters.isprintable() and letters == letters.lower() and not letters.isascii()
+    return letters if is_same and not _NO_HOST_CHARACTERS & set(letters) else label
 
 
 def _netloc(parts: SplitResult) -> str:

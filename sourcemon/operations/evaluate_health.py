@@ -8,6 +8,7 @@ from sourcemon.core import health as grading
 from sourcemon.core.decisions import decision_record, next_poll_at
 from sourcemon.core.health import Grade
 from sourcemon.core.poll_state import PollStatus
+from sourcemon.core.replies import ErrorCategory
 from sourcemon.core.results import PollResult
 from sourcemon.core.verdict import PollVerdict, decide
 from sourcemon.operations.deps import CrashPoint, Deps
@@ -94,7 +95,14 @@ def _result(
         error_category=run.error_category,
         error=run.error,
         grade=grade,
-        retries=verdict.state.retry.attempt > 0 and verdict.state.status is PollStatus.IDLE,
+        retries=_retries(verdict),
         next_poll_at=due,
         binding=verdict.state.schedule.binding(),
     )
+
+
+def _retries(verdict: PollVerdict) -> bool:
+    """Whether this poll's failure or limit was granted another try by the ladder."""
+    of_theirs = verdict.run.error_category not in {None, ErrorCategory.INTERNAL}
+    state = verdict.state
+    return of_theirs and state.retry.attempt > 0 and state.status is PollStatus.IDLE

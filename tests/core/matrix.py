@@ -7,10 +7,10 @@ differs when a circuit had been opened before.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from enum import Enum, auto
 from typing import Any
-from unittest.mock import ANY
 
 from sourcemon.core.changes import Counters
 from sourcemon.core.entries import Page, Unreadability, Unreadable
@@ -44,6 +44,8 @@ OFFERED = [
     ("Last-Modified", "Sat, 10 Jan 2026 11:00:00 GMT"),
 ]
 NEW = Validators(OFFERED[1][1], OFFERED[2][1])
+OPENED = RetryProgress(category=Category.NETWORK, circuit_opened_at=NOW - 3 * HOUR, reopens=1)
+"""The retry progress of the state in which a circuit is half-open."""
 BODY, KNOWN_BODY = b"<rss>new</rss>", b"<rss>known</rss>"
 
 
@@ -103,6 +105,9 @@ def failed(category: Category, *, wait: timedelta, circuit: timedelta, attempt: 
     }
 
 
+LIMITED_ONCE = replace(OPENED, attempt=1, category=Category.RATE_LIMITED)
+
+
 def limited(*, wait: timedelta) -> Row:
     """A limit: deferred and neutral, held back from receipt."""
     return {
@@ -111,7 +116,7 @@ def limited(*, wait: timedelta) -> Row:
         "error category": Category.RATE_LIMITED,
         "retry": RECEIVED + wait,
         "retry progress": RetryProgress(attempt=1, category=Category.RATE_LIMITED),
-        "half open": {"retry progress": ANY},
+        "half open": {"retry progress": LIMITED_ONCE},
     }
 
 

@@ -43,10 +43,6 @@ SAME = {
         Entry(url="https://a.test/1?utm_source=rss&id=3"),
         Entry(url="https://a.test/1?id=3"),
     ),
-    "links with and without a fragment": (
-        Entry(url="https://a.test/1#top"),
-        Entry(url="https://a.test/1"),
-    ),
     "a guid under another link": (Entry(guid="1", url=LINK), Entry(guid="1", url=LINK + "0")),
     "a link under another title": (Entry(url=LINK, title="a"), Entry(url=LINK, title="b")),
     "neither guid nor link, the same content": (
@@ -56,6 +52,14 @@ SAME = {
     "nothing at all": (Entry(), Entry()),
 }
 DIFFERENT = {
+    "anchors on one page, as a changelog has": (
+        Entry(url="https://a.test/changes#1.0"),
+        Entry(url="https://a.test/changes#1.1"),
+    ),
+    "links with and without a fragment": (
+        Entry(url="https://a.test/1#top"),
+        Entry(url="https://a.test/1"),
+    ),
     "guids by case": (Entry(guid="a"), Entry(guid="A")),
     "guids over http and https": (Entry(guid="http://a.test/1"), Entry(guid="https://a.test/1")),
     "a guid and the link it looks like": (

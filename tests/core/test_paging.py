@@ -41,14 +41,10 @@ def waiting(**given_in) -> Walk:
     return walked(response(200, FRESH, body=BODY), **given_in)
 
 
-def test_a_new_walk_has_asked_nothing_and_is_not_over():
+def test_asking_counts_the_request_before_it_is_sent():
     walk = Walk(plan=plan())
     assert (walk.requests, walk.is_over, walk.outcome) == (0, False, None)
-
-
-def test_asking_counts_the_request_before_it_is_sent():
-    walk = asking(Walk(plan=plan()))
-    assert (walk.requests, walk.is_over) == (1, False)
+    assert asking(walk) == Walk(plan=plan(), requests=1)
 
 
 def test_redirects_count_as_requests():
@@ -103,6 +99,21 @@ def test_a_status_that_is_no_success_fails_the_walk(status, category):
     assert str(status) in walk.failure.message
     assert walk.http_status == status
     assert (walk.is_over, walk.pages_fetched, walk.validators) == (True, 0, None)
+
+
+WORDS = {
+    "the first of 3xx": (300, "redirect"),
+    "the last of 3xx": (399, "redirect"),
+    "the first of 4xx": (400, "HTTP 400"),
+}
+
+
+@pytest.mark.parametrize("status, words", WORDS.values(), ids=WORDS)
+def test_a_redirect_to_nowhere_is_told_as_one(status, words):
+    walk = walked(response(status))
+    assert walk.failure is not None
+    assert words in walk.failure.message
+    assert ("redirect" in walk.failure.message) is (words == "redirect")
 
 
 LIMITS = {

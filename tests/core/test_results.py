@@ -150,6 +150,7 @@ def test_headline(attempt, expected):
 def test_a_source_that_is_gone_is_promised_no_next_poll():
     told = headline(GONE)
     assert told.startswith("failed: HTTP 410")
+    assert "sourcemon enable 7" in told
     assert "9999" not in told
     assert "cadence_due_at" not in told
 

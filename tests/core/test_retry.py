@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,7 +21,6 @@ Category = ErrorCategory
 LADDER = {
     "timeout": (Category.TIMEOUT, None, 2, 2 * MINUTE, HOUR),
     "network": (Category.NETWORK, None, 3, 5 * MINUTE, HOUR),
-    "rate limited": (Category.RATE_LIMITED, 429, 2, 15 * MINUTE, 90 * MINUTE),
     "500": (Category.HTTP, 500, 2, 10 * MINUTE, 90 * MINUTE),
     "503": (Category.HTTP, 503, 2, 10 * MINUTE, 90 * MINUTE),
     "599": (Category.HTTP, 599, 2, 10 * MINUTE, 90 * MINUTE),
@@ -64,7 +64,8 @@ def test_every_row_of_the_ladder(category, status, retries, wait, circuit):
 
 
 def test_every_category_has_a_row_here():
-    assert {row[0] for row in LADDER.values()} == set(Category) - {Category.INTERNAL}
+    others = {Category.INTERNAL, Category.RATE_LIMITED}
+    assert {row[0] for row in LADDER.values()} == set(Category) - others
 
 
 def test_the_counter_restarts_when_the_category_changes():
@@ -92,6 +93,49 @@ def test_half_open_the_next_failure_of_any_category_reopens_at_once(category):
     assert decision.backoff is None
     assert decision.circuit is not None
     assert decision.progress == RetryProgress(category=category, circuit_opened_at=NOW, reopens=1)
+
+
+# The progress before a limit, the length of the circuit it opens, and the progress after.
+BEFORE_LIMITS = {
+    "the first": (
+        RetryProgress(),
+        None,
+        RetryProgress(attempt=1, category=Category.RATE_LIMITED),
+    ),
+    "the second": (
+        RetryProgress(attempt=1, category=Category.RATE_LIMITED),
+        None,
+        RetryProgress(attempt=2, category=Category.RATE_LIMITED),
+    ),
+    "the third": (
+        RetryProgress(attempt=2, category=Category.RATE_LIMITED),
+        90 * MINUTE,
+        RetryProgress(category=Category.RATE_LIMITED, circuit_opened_at=NOW),
+    ),
+    "the first after two failures": (
+        RetryProgress(attempt=2, category=Category.TIMEOUT),
+        None,
+        RetryProgress(attempt=1, category=Category.RATE_LIMITED),
+    ),
+    "the first while half-open": (
+        OPEN,
+        None,
+        replace(OPEN, attempt=1, category=Category.RATE_LIMITED),
+    ),
+    "the third while half-open": (
+        replace(OPEN, attempt=2, category=Category.RATE_LIMITED),
+        3 * HOUR,
+        RetryProgress(category=Category.RATE_LIMITED, circuit_opened_at=NOW, reopens=1),
+    ),
+}
+
+
+@pytest.mark.parametrize("before, rest, progress", BEFORE_LIMITS.values(), ids=BEFORE_LIMITS)
+def test_limits_are_neutral_until_the_third_in_a_row(before, rest, progress):
+    decision = retry.decide_limit(before, now=NOW)
+    assert decision.backoff is None
+    assert (decision.circuit.until - NOW if decision.circuit else None) == rest
+    assert decision.progress == progress
 
 
 REOPENED = {

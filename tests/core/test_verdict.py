@@ -22,7 +22,7 @@ from sourcemon.core.paging import (
 from sourcemon.core.poll_state import PollState, PollStatus, RetryProgress
 from sourcemon.core.replies import ErrorCategory, Failure, Validators
 from sourcemon.core.schedule import ObjectionName, Schedule
-from sourcemon.core.verdict import LONGEST_ERROR, PollVerdict, RunStatus, decide
+from sourcemon.core.verdict import PollVerdict, RunStatus, decide
 from tests.core.handmade import (
     DAY,
     HOUR,
@@ -102,9 +102,9 @@ def test_a_degraded_document_is_a_success_that_says_what_was_wrong():
 def test_an_error_is_cut_to_a_thousand_characters():
     failure = Failure(ErrorCategory.PARSE, "x" * 5_000)
     verdict = judged(walked(response(200, body_failure=failure)))
-    assert verdict.run.error == "x" * LONGEST_ERROR == verdict.state.last_error
+    assert verdict.run.error == "x" * 1_000 == verdict.state.last_error
     degraded = judged(walked(OK, page=Page(entries=(), degraded="x" * 5_000)))
-    assert degraded.run.error == "x" * LONGEST_ERROR
+    assert degraded.run.error == "x" * 1_000
 
 
 STANDS = {

@@ -33,6 +33,7 @@ from tests.core.matrix import (
     COLUMNS,
     ENDED,
     KNOWN_BODY,
+    OPENED,
     ROWS,
     SAID,
     SLOPPY,
@@ -124,9 +125,7 @@ ON_THE_LADDER = PollState(
 HALF_OPEN = replace(
     ON_THE_LADDER,
     schedule=ON_THE_LADDER.schedule.raising(objection(Name.CIRCUIT, NOW - 20 * MINUTE)),
-    retry=RetryProgress(
-        category=ErrorCategory.NETWORK, circuit_opened_at=NOW - 3 * HOUR, reopens=1
-    ),
+    retry=OPENED,
 )
 AT_REST = PollState()
 
