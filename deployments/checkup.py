@@ -25,9 +25,13 @@ async def examine() -> tuple[Finding, ...]:
         Refused: ``PREFECT_API_URL`` is no address.
     """
     place = wanted_place()
-    if answer_at(place) is not Answer.PREFECT:
-        message = f"no Prefect server answers at {place.url}"
+    answer = answer_at(place)
+    if answer is not Answer.PREFECT:
+        nobody = answer is Answer.NOBODY
+        message = f"{'nobody' if nobody else 'no Prefect server'} answers at {place.url}"
         fix = "`make up` starts one; polls by hand need none"
+        if not nobody:
+            fix = "set PREFECT_API_URL to another address; polls by hand need none"
         return (Finding(subject="prefect server", state=State.PROBLEM, message=message, fix=fix),)
     with temporary_settings({PREFECT_API_URL: place.url}):
         async with get_client() as client:

@@ -21,7 +21,7 @@ from prefect.client.schemas.sorting import FlowRunSort, TaskRunSort
 from rich.console import Console
 from rich.table import Table
 
-from sourcemon.core.cadence import describe
+from sourcemon.core.durations import describe
 from sourcemon.core.overviews import RunOverview, SourceOverview
 from sourcemon.core.schedule import NEVER
 from sourcemon.core.sources import Source

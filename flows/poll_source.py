@@ -18,7 +18,7 @@ from tasks.scheduling import schedule_deferred, schedule_retry
 WantedSource = Annotated[int, Field(ge=1, description="The id that `sourcemon sources` lists.")]
 Force = Annotated[
     bool,
-    Field(description="Ignore our own interval and read everything anew; a server's wish binds."),
+    Field(description="Ignore our interval, read all anew; back-off and the server's wish bind."),
 ]
 
 

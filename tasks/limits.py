@@ -7,6 +7,7 @@ than the setting says is mended on the way, never ignored: without one Prefect w
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -29,6 +30,8 @@ LAST_PATIENCE_S = 20.0
 """How long anything waits for its one slot."""
 
 _log = logging.getLogger(__name__)
+_was_there = threading.Event()
+"""Set once this process saw the limit as it should be: that a new server has none is no news."""
 
 
 async def limit_problem() -> str | None:
@@ -45,11 +48,14 @@ async def provision_limits() -> dict[str, int]:
     """Create or mend every limit; what was wrong, by name, with the size it has now."""
     problem = await limit_problem()
     if problem is None:
+        _was_there.set()
         return {}
     size = (await wired()).policies.max_in_flight
     async with get_client() as client:
         await client.upsert_global_concurrency_limit_by_name(POLLS, size)
-    _log.warning("%s; mended", problem)
+    level = logging.WARNING if _was_there.is_set() else logging.INFO
+    _was_there.set()
+    _log.log(level, "%s; mended", problem)
     return {POLLS: size}
 
 

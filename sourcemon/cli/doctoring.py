@@ -86,7 +86,20 @@ def _shown(setting: Effective) -> str:
 
     if setting.variable == "SOURCEMON_DATABASE_URL" and isinstance(setting.value, str):
         return migrations.shown(setting.value)
-    return "–" if setting.value is None else str(setting.value)
+    value = setting.value
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "–"
+    return "–" if value is None else str(value)
+
+
+def _plain(setting: Effective) -> object:
+    """A value as JSON has it; nothing is null."""
+    value = setting.value
+    if isinstance(value, tuple):
+        return [str(part) for part in value]
+    if value is None or isinstance(value, bool | int | float | dict):
+        return value
+    return _shown(setting)
 
 
 def _document(findings: list[Finding], chosen: tuple[Effective, ...]) -> Json:
@@ -96,6 +109,6 @@ def _document(findings: list[Finding], chosen: tuple[Effective, ...]) -> Json:
             for f in findings
         ],
         "settings": [
-            {"variable": s.variable, "value": _shown(s), "origin": s.origin} for s in chosen
+            {"variable": s.variable, "value": _plain(s), "origin": s.origin} for s in chosen
         ],
     }

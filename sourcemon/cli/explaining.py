@@ -14,7 +14,7 @@ from sourcemon.cli.screen import Screen
 from sourcemon.cli.standing import reason_of, sentence_of, standing_of
 from sourcemon.cli.tables import Column, Row
 from sourcemon.cli.texts import Styled
-from sourcemon.core.cadence import describe
+from sourcemon.core.durations import describe
 from sourcemon.core.overviews import Explanation, SourceOverview
 from sourcemon.core.schedule import Objection, ObjectionName
 

@@ -13,7 +13,7 @@ from sourcemon.cli.screen import Screen
 from sourcemon.cli.standing import Standing, reason_of, standing_of, trouble_of
 from sourcemon.cli.tables import Column, Row
 from sourcemon.cli.texts import Styled
-from sourcemon.core.cadence import describe
+from sourcemon.core.durations import describe
 from sourcemon.core.health import Grade
 from sourcemon.core.overviews import ItemOverview, RunOverview, SourceOverview
 from sourcemon.core.verdict import RunStatus

@@ -23,7 +23,8 @@ def poll(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="Ignore our own interval; what the server asked for is obeyed."
+            "--force",
+            help="Ignore our interval and read everything anew.",
         ),
     ] = False,
     due: Annotated[bool, typer.Option("--due", help="Poll all sources that are due now.")] = False,

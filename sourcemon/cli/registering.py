@@ -12,7 +12,7 @@ from sourcemon.cli.arguments import AsJson, Ids
 from sourcemon.cli.documents import overview_document, source_document
 from sourcemon.cli.screen import Screen
 from sourcemon.cli.standing import sentence_of
-from sourcemon.core.cadence import describe
+from sourcemon.core.durations import describe
 from sourcemon.core.overviews import Explanation
 from sourcemon.core.sources import SourceId
 

@@ -14,7 +14,7 @@ from sourcemon.core.results import Deferral, OutcomeName, PollResult, outcome_na
 
 _WORDS = {
     OutcomeName.NEW_ITEMS: "with news",
-    OutcomeName.NOTHING_NEW: "without",
+    OutcomeName.NOTHING_NEW: "without news",
     OutcomeName.DEFERRED: "deferred",
     OutcomeName.SOURCE_FAILED: "failed",
     OutcomeName.SOURCE_BLOCKED: "blocked",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+from sourcemon.core.durations import describe
 from sourcemon.core.schedule import Objection, ObjectionName
 from sourcemon.core.sources import Source, SourceKind
 
@@ -59,17 +60,6 @@ def is_public_host(url: str) -> bool:
         return ipaddress.ip_address(host).is_global
     except ValueError:
         return True
-
-
-def describe(span: timedelta) -> str:
-    """A duration for a person: the two largest units that are not zero, ``"0 s"`` for none."""
-    rest = round(span.total_seconds())
-    words = []
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
-        count, rest = divmod(rest, size)
-        if count:
-            words.append(f"{count} {unit}")
-    return " ".join(words[:2]) or "0 s"
 
 
 def _is_capped(source: Source) -> bool:

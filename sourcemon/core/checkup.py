@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sourcemon.core.cadence import describe
+from sourcemon.core.durations import describe
 
 TOLERATED_SKEW = timedelta(seconds=5)
 """How far this machine's clock and the database's may differ."""

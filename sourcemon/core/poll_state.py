@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from sourcemon.core.replies import ErrorCategory, Validators
-from sourcemon.core.schedule import Schedule
+from sourcemon.core.schedule import ObjectionName, Schedule
 
 
 class PollStatus(StrEnum):
@@ -49,3 +49,12 @@ class PollState:
     last_polled_at: datetime | None = None
     last_success_at: datetime | None = None
     last_error: str | None = None
+
+
+def enabled_again(state: PollState) -> PollState:
+    """The state after an operator mended what was wrong: idle, our back-off and circuit lifted.
+
+    What a server asked for stands, and so does our own interval.
+    """
+    schedule = state.schedule.without(ObjectionName.BACKOFF).without(ObjectionName.CIRCUIT)
+    return replace(state, status=PollStatus.IDLE, schedule=schedule, retry=RetryProgress())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sourcemon.core.cadence import describe
+from sourcemon.core.durations import describe
 from sourcemon.core.poll_state import RetryProgress
 from sourcemon.core.replies import ErrorCategory
 from sourcemon.core.schedule import Objection, ObjectionName

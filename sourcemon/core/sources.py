@@ -49,4 +49,4 @@ def interval_problem(interval: timedelta) -> str | None:
     """What is wrong with a polling interval, or ``None`` when 10 s <= interval <= 30 days."""
     if MIN_INTERVAL <= interval <= MAX_INTERVAL:
         return None
-    return f"an interval is between 10 seconds and 30 days, not {interval}"
+    return f"an interval is between 10 seconds and 30 days, not {interval.total_seconds():.13g} s"

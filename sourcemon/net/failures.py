@@ -16,7 +16,10 @@ from sourcemon.net.streams import HeadTooLarge
 _LONGEST_DETAIL = 200
 
 _BY_CAUSE: Mapping[type[Exception], tuple[ErrorCategory, str]] = {
-    AddressRefused: (ErrorCategory.REFUSED, "was not asked, its address is refused"),
+    AddressRefused: (
+        ErrorCategory.REFUSED,
+        "was not asked, SOURCEMON_HTTP__ALLOWED_NETWORKS does not allow it",
+    ),
     LookUpFailed: (ErrorCategory.NETWORK, "could not be looked up"),
     LookUpTimeout: (ErrorCategory.TIMEOUT, "could not be looked up in time"),
     HeadTooLarge: (ErrorCategory.TOO_LARGE, "sent too many header bytes"),

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from sourcemon.core.decisions import EVER, next_poll_at
 from sourcemon.core.entries import storable
+from sourcemon.core.poll_state import enabled_again
 from sourcemon.core.sources import (
     MAX_NAME_LENGTH,
     NewSource,
@@ -58,7 +59,7 @@ def add(
 def enable(deps: Deps, source_id: SourceId) -> Source:
     """Switch a source on, and let it be polled again if it had failed for good or was gone.
 
-    The server's objections stay; the source is due when they and our own allow it.
+    Our back-off and circuit end: somebody acted. The server's objections and our interval stay.
 
     Raises:
         UnknownSource: no source has that id.
@@ -79,9 +80,10 @@ def _switch(deps: Deps, source_id: SourceId, *, enabled: bool) -> Source:
     """Set the switch and, in the same transaction, the cached next poll that depends on it."""
     with deps.database.write() as session:
         sources.set_enabled(session, source_id, enabled=enabled)
-        if enabled:
-            polls.set_idle(session, source_id)
         state = polls.read(session, source_id)
+        if enabled:
+            state = enabled_again(state)
+            polls.start_afresh(session, source_id, state)
         due = next_poll_at(state.schedule, enabled=enabled, status=state.status)
         polls.cache_next_poll(session, source_id, due)
         return sources.get(session, source_id)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -19,7 +19,26 @@ from sourcemon.settings.files import config_file, default_database_file
 
 PREFIX = "SOURCEMON_"
 
-Contact = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[!-~]{3,200}$")]
+
+def _contact(text: str) -> str:
+    contact = text.strip()
+    is_plain = contact.isascii() and contact.isprintable() and " " not in contact
+    if not is_plain or len(contact) > _LONGEST_CONTACT or not ("@" in contact or "//" in contact):
+        raise ValueError("write an address or a page, e.g. mailto:ops@example.org")
+    return contact
+
+
+def _network(text: object) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(str(text), strict=False)
+    except ValueError:
+        raise ValueError(f"{text!r} is no network; write e.g. 127.0.0.0/8") from None
+
+
+_LONGEST_CONTACT = 200
+
+Contact = Annotated[str, AfterValidator(_contact)]
+Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_network)]
 Seconds = Annotated[float, Field(gt=0, le=3_600)]
 
 
@@ -42,7 +61,7 @@ class HttpSettings(_Section):
     """The longest silence of a server, in seconds."""
     total_timeout_s: Seconds = 60.0
     """The longest time for a whole fetch, redirects included, in seconds."""
-    allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    allowed_networks: tuple[Network, ...] = ()
     """Local networks that may be asked all the same, e.g. ``["127.0.0.0/8"]``."""
     resolver: dict[str, str] = Field(default_factory=dict)
     """Names and the address, or ``address:port``, to ask instead of looking the name up."""

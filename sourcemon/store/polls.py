@@ -180,9 +180,9 @@ def leave_to_run(
     return bool(left)
 
 
-def set_idle(session: Session, source_id: SourceId) -> None:
-    """Let a failed or gone source be polled again: an operator's decision."""
-    session.execute(_state_of(source_id).values(status=PollStatus.IDLE.value))
+def start_afresh(session: Session, source_id: SourceId, state: PollState) -> None:
+    """Store a state that an operator's decision made of the one before."""
+    session.execute(_state_of(source_id).values(poll_rows.columns_of(state)))
 
 
 def _state_of(source_id: SourceId) -> Any:  # noqa: ANN401 - SQLAlchemy's Update[...] is not needed here

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcemon.core.cadence import CadencePolicy, describe, is_public_host, next_cadence
+from sourcemon.core.cadence import CadencePolicy, is_public_host, next_cadence
+from sourcemon.core.durations import describe
 from sourcemon.core.schedule import ObjectionName
 from sourcemon.core.sources import MAX_INTERVAL, MIN_INTERVAL, interval_problem
 from tests.core.handmade import DAY, HOUR, MICROSECOND, MINUTE, NOW, SECOND, source
@@ -175,4 +176,4 @@ INTERVALS = {
 def test_interval_problem(interval, fine):
     problem = interval_problem(interval)
     assert (problem is None) is fine
-    assert problem is None or str(interval) in problem
+    assert problem is None or f"{interval.total_seconds():.13g} s" in problem
