@@ -34,7 +34,7 @@ def fetch_page(deps: Deps, poll: Poll) -> PageFetched:
     """Make the request that the walk wants next and take in the reply.
 
     The claim is renewed before; the run row is there before the first request. The server's hints
-    are stored before the body is read, so that no crash can make us forget them.
+    are stored before the body is decoded, so that nothing in it can make us forget them.
 
     Raises:
         ClaimLost: another worker took over; nothing was sent.
