@@ -24,7 +24,6 @@ class Logbook:
 
     def __init__(self, file: Path) -> None:
         """Open the file for appending; it is renamed when it reaches 5 MB, three are kept."""
-        file.parent.mkdir(parents=True, exist_ok=True)
         self.file = file
         self._lock = threading.Lock()
         self._handler = RotatingFileHandler(file, maxBytes=_BYTES, backupCount=_OLD_FILES)

@@ -38,11 +38,16 @@ def let_writers_queue() -> None:
     Left alone, most of them read first and ask when they come to write. Where another one has
     written in between, SQLite refuses at once, the server answers 503, and its client sleeps two
     seconds: one request in thirty while a tick polls ten sources. Asked for at the start, the lock
-    is waited for. Reading outside transactions is not touched, nor is PostgreSQL.
+    is waited for. Reading outside transactions is not touched, nor is PostgreSQL. A Prefect that
+    has no such place any more is left as it is.
     """
-    from prefect.server.database.configurations import AioSqliteConfiguration
+    try:
+        from prefect.server.database.configurations import AioSqliteConfiguration
 
-    begin = AioSqliteConfiguration.begin_transaction
+        begin = AioSqliteConfiguration.begin_transaction
+    except (ImportError, AttributeError):
+        print("| WARNING | writers do not queue in this version of Prefect", file=sys.stderr)
+        return
 
     @asynccontextmanager
     async def begin_immediately(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,6 +84,8 @@ def wanted_place() -> Place:
 
 def answer_at(place: Place, *, within_s: float = ANSWERS_WITHIN_S) -> Answer:
     """Who answers there, asked once."""
+    if _is_loopback(place.host) and not _listens(place, within_s=within_s):
+        return Answer.NOBODY  # known at once; Prefect's client would try for seconds
     try:
         with client_at(place, within_s=within_s) as client:
             healthy = client.request("GET", "/health").json()
@@ -125,6 +128,14 @@ def client_at(place: Place, *, within_s: float = ANSWERS_WITHIN_S) -> Iterator[S
     }
     with temporary_settings(chosen), get_client(sync_client=True) as client:
         yield client
+
+
+def _listens(place: Place, *, within_s: float) -> bool:
+    try:
+        socket.create_connection((place.host, place.port), within_s).close()
+    except OSError:
+        return False
+    return True
 
 
 def _is_loopback(host: str) -> bool:

@@ -17,7 +17,7 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.objects import StateType
 
-from deployments.prefect_api import Place, client_at
+from deployments.prefect_api import Answer, Place, answer_at, client_at
 from sourcemon.errors import SourcemonError
 from sourcemon.operations import listing
 from sourcemon.operations.deps import Deps
@@ -26,6 +26,7 @@ TICKS = "poll-due"
 LATE_AFTER = timedelta(seconds=30)
 """A tick that has not begun so long after its instant is missed."""
 ANSWERS_WITHIN_S = 3.0
+NO_ANSWER = "ticks: the Prefect server does not answer"
 
 _WORDS: Mapping[str, tuple[StateType, ...]] = {
     "completed": (StateType.COMPLETED,),
@@ -48,12 +49,14 @@ class Progress:
         now = self._deps.clock.now()
         due = (self._began, now)
         overdue = (self._began, now - LATE_AFTER)
+        if answer_at(self._place, within_s=ANSWERS_WITHIN_S) is not Answer.PREFECT:
+            return NO_ANSWER
         try:
             with client_at(self._place, within_s=ANSWERS_WITHIN_S) as client:
                 counts = {word: _count(client, states, due) for word, states in _WORDS.items()}
                 counts["late"] = _count(client, (StateType.SCHEDULED,), overdue)
         except httpx.HTTPError:
-            return "ticks: the Prefect server does not answer"
+            return NO_ANSWER
         told = [f"{count} {word}" for word, count in counts.items() if count]
         return f"ticks: {', '.join(told) or 'none yet'}"
 

@@ -16,6 +16,7 @@ from prefect.runner import Runner
 
 from deployments import lifeline, manifest
 from deployments.manifest import Served
+from deployments.missed_runs import forget_missed
 from deployments.server_objects import provision
 
 LOOKS_EVERY_S = 2.0
@@ -48,6 +49,9 @@ async def _serve() -> None:
     for line in await provision():
         _say(f"Provisioned {line}")
     served = await manifest.deployments()
+    missed = await forget_missed([one.deployment.name for one in served])
+    if missed:
+        _say(f"Forgot {missed} scheduled runs of a time when nobody was here to run them")
     runner = Runner(
         name="sourcemon",
         limit=processes(served),

@@ -52,11 +52,10 @@ class Stack:
 
     def __init__(self, checked: Checked) -> None:
         """Start them."""
-        logs = environments.data_folder() / "logs"
-        say(f"Database {checked.deps.database.shown}; logs in {logs}")
+        say(f"Database {checked.deps.database.shown}; logs in {checked.logs}")
         self._place = checked.place
-        self._server_log = Logbook(logs / "prefect-server.log")
-        self._runner_log = Logbook(logs / "runner.log")
+        self._server_log = Logbook(checked.logs / "prefect-server.log")
+        self._runner_log = Logbook(checked.logs / "runner.log")
         self._progress = Progress(checked.deps, checked.place)
         self._server = _server(self._place, self._server_log) if checked.server_is_ours else None
         self._runner = Kept(
@@ -91,9 +90,10 @@ class Stack:
     def end(self) -> None:
         """Ask everything to end, the runs first and the server last, and wait for it."""
         say("Stopping; Ctrl-C once more kills …")
+        ends = time.monotonic() + RUNNER_ENDS_WITHIN_S
         self._runner.ask_to_end()
         self._report()
-        self._runner.ended(within_s=RUNNER_ENDS_WITHIN_S)
+        self._runner.ended(within_s=max(0.0, ends - time.monotonic()))
         if self._server is not None:
             self._server.ask_to_end()
             self._server.ended(within_s=SERVER_ENDS_WITHIN_S)

@@ -20,20 +20,20 @@ from tasks.reporting import tick_state
 FLOW_RUNS_AT_ONCE = 4
 """A subflow costs the server about 100 ms; more of them at once only wait for each other."""
 
-Limit = Annotated[int, Field(ge=1, le=10_000, description="Sources to poll in one tick at most.")]
-WantedDetail = Annotated[
-    Detail,
-    Field(description="How much to show: flow_runs, tasks or batches; auto decides by number."),
-]
+Limit = Annotated[int, Field(ge=1, le=10_000)]
 Groups = Sequence[Sequence[ClaimedSource]]
 
 
 @flow(name="poll-due", flow_run_name="poll-due", persist_result=False, retries=0)
-async def poll_due(limit: Limit = 500, detail: WantedDetail = Detail.AUTO) -> State[Any]:
+async def poll_due(limit: Limit = 500, detail: Detail = Detail.AUTO) -> State[Any]:
     """Poll every source that is due, the longest overdue first.
 
     Up to 10 due sources are shown as a flow run each, up to 1000 as a task each, more as tasks of
     100. The run ends `Failed` only for faults of ours, all of them together.
+
+    Args:
+        limit: Sources to poll in one tick at most.
+        detail: How much to show: flow_runs, tasks or batches; auto decides by number.
     """
     due = await claim_due(limit)
     tick = Tick()

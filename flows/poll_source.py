@@ -15,19 +15,19 @@ from tasks.polling import check_schedule, evaluate_health, fetch_page, persist_p
 from tasks.reporting import no_slot_state, poll_run_name, poll_state
 from tasks.scheduling import schedule_deferred, schedule_retry
 
-WantedSource = Annotated[int, Field(ge=1, description="The id that `sourcemon sources` lists.")]
-Force = Annotated[
-    bool,
-    Field(description="Ignore our interval, read all anew; back-off and the server's wish bind."),
-]
+WantedSource = Annotated[int, Field(ge=1)]
 
 
 @flow(name="poll-source", flow_run_name=poll_run_name, persist_result=False, retries=0)
-async def poll_source(source_id: WantedSource, force: Force = False) -> State[Any]:
+async def poll_source(source_id: WantedSource, force: bool = False) -> State[Any]:
     """Poll one source now, if its schedule allows it.
 
     The run ends `Completed` under the name of what came of it: `NewItems`, `NothingNew`,
     `Deferred`, `SourceFailed` or `SourceBlocked`. It ends `Failed` only for a fault of ours.
+
+    Args:
+        source_id: The id that `sourcemon sources` lists.
+        force: Ignore our interval, read all anew; back-off and the server's wish bind.
     """
     try:
         async with poll_slot(SourceId(source_id)):

@@ -10,6 +10,7 @@
     │   ├── DuplicateSource      the same URL is watched already
     │   └── DatabaseBehind       the schema is older or newer than this program
     ├── DatabaseUnavailable      the database cannot be reached or answers with an error
+    ├── Stopped                  the process was told to end; what was under way is recorded so
     ├── NoSlotFree               the fleet's cap on polls under way is used up; later it will not be
     └── ClaimLost                another worker owns the poll now; ours must write nothing
 
@@ -76,6 +77,12 @@ class DatabaseBehind(Refused):
 
 class DatabaseUnavailable(SourcemonError):
     """The database cannot be reached or answered with an error; nothing is half-written."""
+
+    transient = True
+
+
+class Stopped(SourcemonError):
+    """The process was told to end in the middle of something; later it will be done anew."""
 
     transient = True
 

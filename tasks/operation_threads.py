@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -24,11 +25,16 @@ async def in_thread(operation: Callable[..., T], *args: object, **kwargs: object
     """What ``operation(deps, *args, **kwargs)`` returns, run in a thread.
 
     At most ``polling.threads`` operations run at once in a process, or as many as the process has
-    slots for; the others wait their turn.
+    slots for; the others wait their turn. A call that is cancelled ends the requests that the
+    process has under way.
     """
     deps = await wired()
     work = partial(operation, deps, *args, **kwargs)
-    return await run_sync(work, limiter=_limiter(deps))
+    try:
+        return await run_sync(work, limiter=_limiter(deps))
+    except asyncio.CancelledError:
+        deps.http.abort()  # the thread goes on: let it not wait for a server
+        raise
 
 
 async def wired() -> Deps:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -42,6 +42,9 @@ _OURS_WAITING = FlowRunFilter(
     tags=FlowRunFilterTags(all_=[HINT_TAG]),
     state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
 )
+
+_NEVER_EARLY = timedelta(seconds=1)
+"""Prefect rounds the wait to whole seconds and may begin a run half a second before its instant."""
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +85,7 @@ async def schedule_run(
         await arun_deployment(
             found.id,
             parameters=dict(parameters),
-            scheduled_time=at,
+            scheduled_time=at + _NEVER_EARLY,
             flow_run_name=name,
             timeout=0,
             as_subflow=False,
@@ -121,7 +124,7 @@ async def scheduled_polls() -> dict[UUID, ScheduledPoll]:
     return {
         run.id: ScheduledPoll(
             source_id=SourceId(int(run.parameters["source_id"])),
-            at=run.next_scheduled_start_time,
+            at=run.next_scheduled_start_time - _NEVER_EARLY,
             force=bool(run.parameters.get("force", False)),
         )
         for run in runs

@@ -1,10 +1,13 @@
-"""How long a whole fetch may still take; the only reader of the monotonic clock in net."""
+"""How long a whole fetch may still take; and whether it should go on."""
 
 from __future__ import annotations
 
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+
+from sourcemon.errors import Stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,11 +19,23 @@ class Deadline:
 
     ends_at_s: float
     total: timedelta
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set when this process is to end: whoever waits then gives up within a second."""
 
     @classmethod
-    def after(cls, total: timedelta) -> Deadline:
+    def after(cls, total: timedelta, *, stop: threading.Event | None = None) -> Deadline:
         """The deadline that lies ``total`` ahead."""
-        return cls(ends_at_s=time.monotonic() + total.total_seconds(), total=total)
+        ends_at_s = time.monotonic() + total.total_seconds()
+        return cls(ends_at_s=ends_at_s, total=total, stop=stop or threading.Event())
+
+    def require_going_on(self) -> None:
+        """Go on unless the process is to end.
+
+        Raises:
+            Stopped: it is.
+        """
+        if self.stop.is_set():
+            raise Stopped("the process was told to end in the middle of a request")
 
     def left_s(self) -> float:
         """Seconds that are left; zero or less once it has passed."""

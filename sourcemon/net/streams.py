@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import time
 
 import httpcore
 
@@ -13,6 +14,8 @@ from sourcemon.net.deadline import Deadline
 _H11_BUFFER = 100_000
 """h11 gives up at 102 400 buffered bytes with a less clear error; stay below it."""
 _SHORTEST_WAIT_S = 0.001
+_SLICE_S = 0.5
+"""The longest wait after which a stop is looked for."""
 
 
 class HeadTooLarge(httpcore.RemoteProtocolError):
@@ -36,13 +39,13 @@ class BoundedStream(httpcore.NetworkStream):
         """Up to ``max_bytes``; none at the end of the connection.
 
         Raises:
+            Stopped: the process is to end.
             httpcore.ReadTimeout: silence for ``timeout`` seconds, or the deadline has passed.
             HeadTooLarge: all bytes of the head are used up and it is not complete.
             httpcore.ReadError: the connection broke.
         """
-        self._wait_at_most(timeout, httpcore.ReadTimeout)
         try:
-            data = self._sock.recv(self._room(max_bytes))
+            data = self._received(max_bytes, timeout)
         except TimeoutError as problem:
             raise httpcore.ReadTimeout(self._deadline.lateness(timeout)) from problem
         except OSError as problem:
@@ -102,6 +105,22 @@ class BoundedStream(httpcore.NetworkStream):
         """Close the connection; never fails."""
         with contextlib.suppress(OSError):
             self._sock.close()
+
+    def _received(self, max_bytes: int, timeout: float | None) -> bytes:
+        """The next bytes, waited for in slices, so that a stop is noticed.
+
+        Raises:
+            Stopped: the process is to end.
+            TimeoutError: silence for ``timeout`` seconds, or the deadline has passed.
+            OSError: the connection broke.
+        """
+        silent_until = time.monotonic() + self._deadline.at_most(timeout)
+        while (left := silent_until - time.monotonic()) > 0:
+            self._deadline.require_going_on()
+            self._sock.settimeout(max(min(left, _SLICE_S), _SHORTEST_WAIT_S))
+            with contextlib.suppress(TimeoutError):
+                return self._sock.recv(self._room(max_bytes))
+        raise TimeoutError
 
     def _room(self, max_bytes: int) -> int:
         """How many bytes may be taken now.

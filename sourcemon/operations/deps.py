@@ -36,6 +36,9 @@ class Fetcher(Protocol):
     def fetch(self, plan: RequestPlan) -> Reply:
         """What came of asking."""
 
+    def abort(self) -> None:
+        """End the requests under way within a second; each raises, none is the world's fault."""
+
     def close(self) -> None:
         """Let go of every connection."""
 

@@ -27,9 +27,17 @@ def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
         ClaimLost: another worker took over; its truth stands and nothing is written.
         DatabaseUnavailable: the database failed; the claim expires by itself.
     """
-    if poll.run_id is None or poll.walk.requests == 0:
-        _release(deps, poll)
-        return None
+    with poll.alone:
+        if not poll.walk.is_over:
+            poll.interrupt()
+        if poll.run_id is None or poll.walk.requests == 0:
+            _release(deps, poll)
+            return None
+        return _recorded(deps, poll, poll.run_id)
+
+
+def _recorded(deps: Deps, poll: Poll, run_id: int) -> PollResult:
+    """What the poll came to, once the transaction that records it is through."""
     deps.reached(CrashPoint.BEFORE_VERDICT)
     now = deps.clock.now()
     context = poll.context
@@ -48,7 +56,7 @@ def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
         polls.record(session, context.source.id, token=context.token, state=verdict.state)
         polls.end_run(
             session,
-            poll.run_id,
+            run_id,
             verdict.run,
             decision=decision_record(schedule, before, verdict.state),
         )
@@ -57,7 +65,7 @@ def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
         due = next_poll_at(schedule, enabled=enabled, status=verdict.state.status)
         polls.cache_next_poll(session, context.source.id, due)
         claims.release(session, [context.source.id], token=context.token)
-    return _result(poll, poll.run_id, verdict, grade, due)
+    return _result(poll, run_id, verdict, grade, due)
 
 
 def _release(deps: Deps, poll: Poll) -> None:

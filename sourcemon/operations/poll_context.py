@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sourcemon.core.paging import StopReason, Walk, after_fault
 from sourcemon.core.replies import Validators
 from sourcemon.core.sources import Source
-from sourcemon.errors import SourcemonError
+from sourcemon.errors import SourcemonError, Stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +37,29 @@ class Poll:
     walk: Walk
     run_id: int | None = None
     """The run row, from just before the first request on."""
+    alone: threading.Lock = field(default_factory=threading.Lock)
+    """Held by a step: one whose caller was stopped goes on in its thread for a moment."""
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
-        """Run a step so that a fault of ours ends the walk before it is raised further."""
-        try:
-            yield
-        except Exception as fault:
-            self.walk = after_fault(self.walk, _told(fault))
-            raise
-        except BaseException:
-            message = "the poll was stopped before it ended"
-            self.walk = after_fault(self.walk, message, stop_reason=StopReason.INTERRUPTED)
-            raise
+        """Run a step alone, so that a fault of ours ends the walk before it is raised further."""
+        with self.alone:
+            try:
+                yield
+            except Stopped:
+                self.interrupt()
+                raise
+            except Exception as fault:
+                self.walk = after_fault(self.walk, _told(fault))
+                raise
+            except BaseException:
+                self.interrupt()
+                raise
+
+    def interrupt(self) -> None:
+        """End the walk where it stands, because we were told to."""
+        message = "the poll was stopped before it ended"
+        self.walk = after_fault(self.walk, message, stop_reason=StopReason.INTERRUPTED)
 
 
 def _told(fault: Exception) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import signal
 from pathlib import Path
 
-from prefect.client.orchestration import get_client
+import pytest
 
 from deployments.prefect_api import Answer, Place, answer_at
 from tests.deployments.up import plain_feed, up, when, world
@@ -15,6 +14,7 @@ from tests.deployments.up import plain_feed, up, when, world
 HARBOUR = plain_feed("/harbour/notices.xml")
 
 
+@pytest.mark.usefixtures("no_deployments")
 def test_a_server_that_answers_is_used_and_left_alone(
     prefect_server: str, sqlite_template: Path, tmp_path: Path
 ) -> None:
@@ -31,10 +31,3 @@ def test_a_server_that_answers_is_used_and_left_alone(
             assert running.process.returncode == 0
 
     assert answer_at(place) is Answer.PREFECT
-    asyncio.run(_remove_deployments())
-
-
-async def _remove_deployments() -> None:
-    async with get_client() as client:
-        for deployment in await client.read_deployments():
-            await client.delete_deployment(deployment.id)

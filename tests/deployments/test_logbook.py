@@ -44,7 +44,7 @@ LINES = {
 def test_a_line_is_counted_and_kept(
     line: str, counts: tuple[int, int, int], is_kept: bool, tmp_path: Path
 ) -> None:
-    log = Logbook(tmp_path / "logs" / "some.log")
+    log = Logbook(tmp_path / "some.log")
 
     log.hear(line)
     log.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -21,6 +22,12 @@ from tests.deployments.up import PATIENCE_S, Up, World, free_place, plain_feed, 
 
 STOPS_WITHIN_S = 15.0
 FIRST_POLL_WITHIN_S = 60.0
+"""On a machine with nothing else to do; on a busy one in proportion."""
+
+
+def busyness() -> float:
+    """How many processes wanted a processor in the last minute, for each that there is."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 @dataclass(slots=True)
@@ -75,29 +82,24 @@ def test_the_first_scheduled_poll_is_done_within_a_minute(stack: Stack) -> None:
     (run,) = stack.world.runs(stack.harbour)[-1:]
 
     assert (run.status, run.counters.created) == ("completed", 3)
-    assert stack.first_poll_after_s < FIRST_POLL_WITHIN_S
+    assert stack.first_poll_after_s < FIRST_POLL_WITHIN_S * busyness()
     assert stack.up.says("Ready.").endswith(stack.up.place.ui_url)
     assert stack.up.says("Serving poll-due: every 60 s")
 
 
-def test_a_custom_run_polls_the_source_it_was_given(stack: Stack) -> None:
+def test_a_custom_run_polls_the_source_it_was_given_and_its_retry_polls_it_again(
+    stack: Stack,
+) -> None:
     before = len(stack.world.runs(stack.harbour))
 
-    run = by_hand.ended(by_hand.custom_run(stack.harbour, force=True))
-
+    run_id = by_hand.custom_run(stack.harbour, force=True)
+    run = by_hand.ended(run_id)
     assert (run.state_name, run.name) == ("NothingNew", "poll-/harbour/notices.xml")
     assert len(stack.world.runs(stack.harbour)) == before + 1
 
-
-def test_a_retry_of_a_finished_run_asks_the_schedule_again(stack: Stack) -> None:
-    run_id = by_hand.custom_run(stack.harbour)
-    assert by_hand.ended(run_id).state_name == "Deferred"
-    before = len(stack.world.runs(stack.harbour))
-
     by_hand.retry(run_id)
-
-    assert by_hand.ended(run_id, times=2).state_name == "Deferred"
-    assert len(stack.world.runs(stack.harbour)) == before
+    assert by_hand.ended(run_id, times=2).state_name == "NothingNew"
+    assert len(stack.world.runs(stack.harbour)) == before + 2
 
 
 def test_a_cancelled_poll_leaves_its_place_and_its_source_free(stack: Stack) -> None:
@@ -108,7 +110,7 @@ def test_a_cancelled_poll_leaves_its_place_and_its_source_free(stack: Stack) -> 
     assert by_hand.slots_in_use() == 1
 
     by_hand.cancel(run_id)
-    when(lambda: by_hand.slots_in_use() == 0, within_s=5)
+    when(lambda: by_hand.slots_in_use() == 0, within_s=20)
     assert by_hand.ended(run_id).state_name == "Cancelled"
     TOWER.held = None
     held.release.set()

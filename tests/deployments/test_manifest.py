@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,7 @@ def test_a_key_that_would_get_lost_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def deployed(prefect_server: str, deps: Deps) -> Iterator[None]:
+def deployed(prefect_server: str, deps: Deps, no_deployments: None) -> None:
     """Every deployment on the work pool, by Prefect's own command."""
     asyncio.run(provision(work_pool=True))
     subprocess.run(
@@ -92,14 +91,6 @@ def deployed(prefect_server: str, deps: Deps) -> Iterator[None]:
         check=True,
         capture_output=True,
     )
-    yield
-    asyncio.run(_remove_deployments())
-
-
-async def _remove_deployments() -> None:
-    async with get_client() as client:
-        for deployment in await client.read_deployments():
-            await client.delete_deployment(deployment.id)
 
 
 @pytest.mark.usefixtures("deployed")

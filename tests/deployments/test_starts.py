@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
@@ -131,6 +132,18 @@ def test_the_port_is_taken_by_something_else(
 
     with api_at(place):
         assert refusal(capsys).startswith(f"error: what answers at {place} is no Prefect server")
+
+
+def test_a_folder_that_cannot_be_written_to(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], nobody: str
+) -> None:
+    (tmp_path / "sourcemon").write_text("in the way")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+    with api_at(f"http://{nobody}/api"):
+        assert refusal(capsys) == (
+            f"error: {tmp_path}/sourcemon/logs cannot be written to: Not a directory\n"
+        )
 
 
 def test_an_address_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
