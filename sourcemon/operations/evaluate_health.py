@@ -7,6 +7,7 @@ from datetime import datetime
 from sourcemon.core import health as grading
 from sourcemon.core.decisions import decision_record, next_poll_at
 from sourcemon.core.health import Grade
+from sourcemon.core.paging import StopReason
 from sourcemon.core.poll_state import PollStatus
 from sourcemon.core.replies import ErrorCategory
 from sourcemon.core.results import PollResult
@@ -20,8 +21,8 @@ from sourcemon.store.session import Session
 def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
     """Record the verdict, grade the source, release the claim; what the poll came to.
 
-    ``None`` when the walk was stopped before its first request: there is no run then, and the
-    source is released as it was.
+    ``None`` when the walk was stopped, before its first request or later: nothing was decided
+    then, and the source is released as it was.
 
     Raises:
         ClaimLost: another worker took over; its truth stands and nothing is written.
@@ -30,7 +31,8 @@ def evaluate_health(deps: Deps, poll: Poll) -> PollResult | None:
     with poll.alone:
         if not poll.walk.is_over:
             poll.interrupt()
-        if poll.run_id is None or poll.walk.requests == 0:
+        is_interrupted = poll.walk.stop_reason is StopReason.INTERRUPTED
+        if poll.run_id is None or poll.walk.requests == 0 or is_interrupted:
             _release(deps, poll)
             return None
         return _recorded(deps, poll, poll.run_id)
@@ -69,11 +71,18 @@ def _recorded(deps: Deps, poll: Poll, run_id: int) -> PollResult:
 
 
 def _release(deps: Deps, poll: Poll) -> None:
-    """Give the source back as it was; a run row that no request came of is taken back."""
+    """Give the source back as it was: due again, under what the server asked for meanwhile.
+
+    A run that no request came of is taken back; one that was stopped is closed as interrupted,
+    just as if its worker had died.
+    """
     context = poll.context
     with deps.database.write() as session:
         if poll.run_id is not None:
-            polls.discard_run(session, poll.run_id)
+            polls.lock(session, context.source.id, token=context.token)
+            if poll.walk.requests == 0:
+                polls.discard_run(session, poll.run_id)
+            polls.close_interrupted(session, context.source.id, now=deps.clock.now())
         claims.release(session, [context.source.id], token=context.token)
 
 

@@ -80,7 +80,7 @@ def _switch(deps: Deps, source_id: SourceId, *, enabled: bool) -> Source:
     """Set the switch and, in the same transaction, the cached next poll that depends on it."""
     with deps.database.write() as session:
         sources.set_enabled(session, source_id, enabled=enabled)
-        state = polls.read(session, source_id)
+        state = polls.hold(session, source_id)
         if enabled:
             state = enabled_again(state)
             polls.start_afresh(session, source_id, state)

@@ -58,6 +58,18 @@ def lock(session: Session, source_id: SourceId, *, token: str) -> PollState:
     return poll_rows.state_of(row)
 
 
+def hold(session: Session, source_id: SourceId) -> PollState:
+    """The state under a row lock, whoever has the claim: for an operator's decision.
+
+    Raises:
+        UnknownSource: no source has that id.
+    """
+    row = session.get(PollStateRow, source_id, with_for_update=True, populate_existing=True)
+    if row is None:
+        raise UnknownSource(source_id)
+    return poll_rows.state_of(row)
+
+
 def begin_run(session: Session, source_id: SourceId, *, started_at: datetime, forced: bool) -> int:
     """A run row for a request that is about to be sent; its id."""
     row = PollRunRow(
@@ -101,7 +113,7 @@ def _close(session: Session, which: ColumnElement[bool], now: datetime) -> int:
             finished_at=now,
             stop_reason=StopReason.INTERRUPTED.value,
             error_category=ErrorCategory.INTERNAL.value,
-            error="the worker died before the poll ended",
+            error="the worker died or was stopped before the poll ended",
         )
         .returning(col(PollRunRow.id))
         .execution_options(synchronize_session=False)

@@ -11,9 +11,9 @@ import pytest
 from sourcemon import wiring
 from sourcemon.clock import FakeClock
 from sourcemon.replay import Feed, ReplaySite
+from tests.crash.databases import empty, shared_database
 from tests.crash.world import START, World, place
 from tests.postgres import PostgresServer
-from tests.crash.databases import empty, shared_database
 
 MakeWorld = Callable[..., AbstractContextManager[World]]
 
@@ -47,9 +47,7 @@ def world_of(feeds: Sequence[Feed], database_url: str, **changes: Any) -> Iterat
 def make_world(database_url: str) -> MakeWorld:
     """A function that opens a world with the feeds given."""
 
-    def opened(
-        feeds: Sequence[Feed], **changes: Any
-    ) -> AbstractContextManager[World]:
+    def opened(feeds: Sequence[Feed], **changes: Any) -> AbstractContextManager[World]:
         return world_of(feeds, database_url, **changes)
 
     return opened

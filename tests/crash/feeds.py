@@ -94,6 +94,7 @@ BEHAVIOURS = {
     ),
 }
 
+
 def published(feed: Newsroom) -> list[str]:
     """The titles of all that the feed shows in the end."""
     notices: tuple[Notice, ...] = feed.notices(START + timedelta(days=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from multiprocessing.synchronize import Barrier
@@ -50,6 +51,9 @@ class Instant:
             conditional=False,
         )
 
+    def abort(self) -> None:
+        """Nothing is under way."""
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -70,32 +74,31 @@ def polls(
         clock.advance(interval)
 
     together = threading.Barrier(threads, action=next_round, timeout=AWAIT_S)
-    counts = [0] * threads
-    faults: list[BaseException] = []
 
-    def take_part(number: int) -> None:
+    def take_part() -> int:
+        count = 0
         try:
             for _ in range(rounds):
-                while claimed := claim_due(deps, limit=AT_ONCE):
-                    for source in claimed:
-                        attempt = poll(deps, source.source_id, token=source.token)
-                        assert isinstance(attempt, PollResult)
-                        counts[number] += 1
+                count += _polled(deps)
                 together.wait()
-        except threading.BrokenBarrierError:
-            pass
-        except BaseException as fault:
-            faults.append(fault)
+        except BaseException:
             together.abort()
+            raise
+        return count
 
-    crew = [threading.Thread(target=take_part, args=(number,)) for number in range(threads)]
-    for thread in crew:
-        thread.start()
-    for thread in crew:
-        thread.join()
-    if faults:
-        raise faults[0]
-    return sum(counts)
+    with ThreadPoolExecutor(threads) as crew:
+        return sum(part.result() for part in [crew.submit(take_part) for _ in range(threads)])
+
+
+def _polled(deps: Deps) -> int:
+    """Poll, together with others, until nothing is due; how many of the polls were ours."""
+    count = 0
+    while claimed := claim_due(deps, limit=AT_ONCE):
+        for source in claimed:
+            attempt = poll(deps, source.source_id, token=source.token)
+            assert isinstance(attempt, PollResult)
+            count += 1
+    return count
 
 
 def polls_with_others(

@@ -94,5 +94,3 @@ def restartable_database() -> Iterator[RestartableDatabase]:
         yield RestartableDatabase(server)
     finally:
         server.stop()
-
-

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import make_url
 
+from sourcemon.core.dispatch import Detail
 from sourcemon.core.results import Attempt, PollResult
 from sourcemon.errors import DatabaseUnavailable
 from sourcemon.operations.dispatch import claim_due
@@ -24,6 +25,7 @@ from sourcemon.store.session import Database
 from tests.crash import jobs
 from tests.crash.conftest import world_of
 from tests.crash.feeds import PATH, newsroom, published
+from tests.crash.limits import fresh_limit
 from tests.crash.restartable import RestartableDatabase, restartable_database
 from tests.crash.workers import at_work
 from tests.crash.world import LEASE, World, statuses, validators
@@ -140,6 +142,25 @@ def test_what_the_server_asked_for_outlives_a_restart(restartable: RestartableDa
         world.attempt_due()
 
         assert world.site.log.early_requests() == ()
+
+
+def test_ticks_go_on_after_a_restart(prefect_server: str, restartable: RestartableDatabase) -> None:
+    paths = [f"/site{number}/feed.xml" for number in range(3)]
+    held = [Held(newsroom(path)) for path in paths]
+    with fresh_limit(), world_of(held, restartable.url) as world, ThreadPoolExecutor(1) as pool:
+        for path in paths:
+            world.watch(path)
+        tick = pool.submit(jobs.run_poll_due, world.deps, 100, Detail.TASKS)
+        world.site.log.wait_for(lambda log: log.in_flight() == len(paths))
+        restartable.take_down()
+        world.release()
+        said = tick.result(30)
+        restartable.bring_up()
+
+        assert said.startswith("Failed: ")
+        assert "polls that failed by our own fault (3 sub-exceptions)" in said
+        world.clock.advance(LEASE)
+        assert jobs.run_poll_due(world.deps, 100, Detail.TASKS) == "NewItems: 3 NewItems"
 
 
 # ── SQLite ─────────────────────────────────────────────────────────────────────────────────────

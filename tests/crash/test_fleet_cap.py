@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -70,6 +70,10 @@ class Watch:
                 self.samples += 1
 
 
+def in_flight(count: int) -> Callable[[AccessLog], bool]:
+    return lambda log: log.in_flight() == count
+
+
 def test_two_dispatchers_and_two_people_share_the_cap(sqlite_url: str) -> None:
     gate = Gate()
     feeds = [Held(slow(newsroom(path), seconds=0.1), gate) for path in PATHS]
@@ -81,9 +85,9 @@ def test_two_dispatchers_and_two_people_share_the_cap(sqlite_url: str) -> None:
         stack.enter_context(watch.watching())
         ticks = []
         for under_way in (4, CAP):
-            tick = at_work(jobs.run_poll_due, world.place, PER_TICK, Detail.TASKS)
+            tick = at_work(jobs.run_poll_due_impatiently, world.place, PER_TICK, Detail.TASKS)
             ticks.append(stack.enter_context(tick))
-            log.wait_for(lambda log, wanted=under_way: log.in_flight() == wanted, timeout_s=20)
+            log.wait_for(in_flight(under_way), timeout_s=20)
         asked = [
             stack.enter_context(at_work(jobs.run_poll_source, world.place, source.id))
             for source in world.sources[2 * PER_TICK :]
@@ -98,4 +102,3 @@ def test_two_dispatchers_and_two_people_share_the_cap(sqlite_url: str) -> None:
         assert watch.uncovered == []
         assert log.in_flight_peak() == CAP
         assert [log.hits(path) for path in PATHS] == [1] * len(PATHS)
-        assert slots_in_use() == 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import GlobalConcurrencyLimitCreate
 
 from sourcemon.errors import NoSlotFree
@@ -21,13 +21,15 @@ pytestmark = pytest.mark.usefixtures("prefect_server")
 SIZE = 6
 THREADS = 4
 
-WRONG: Mapping[str, Mapping[str, Any] | None] = {
-    "missing": None,
-    "too small": {"limit": 1},
-    "too large": {"limit": 100},
-    "switched off": {"limit": SIZE, "active": False},
-    "switched off and too large": {"limit": 100, "active": False},
-}
+NEVER_SWITCHED_ON = pytest.mark.xfail(reason="an upsert does not switch it on", strict=True)
+
+WRONG = [
+    pytest.param(None, id="missing"),
+    pytest.param({"limit": 1}, id="too small"),
+    pytest.param({"limit": 100}, id="too large"),
+    pytest.param({"limit": SIZE, "active": False}, id="off", marks=NEVER_SWITCHED_ON),
+    pytest.param({"limit": 100, "active": False}, id="off, too large", marks=NEVER_SWITCHED_ON),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -38,16 +40,16 @@ def _world(sqlite_url: str) -> Iterator[None]:
         yield
 
 
-async def make(wrong: Mapping[str, Any] | None, **changes: Any) -> None:
+async def make(wrong: Mapping[str, Any] | None) -> None:
     """Put a limit there that is not what the setting says."""
     if wrong is not None:
         async with get_client() as client:
             await client.create_global_concurrency_limit(
-                GlobalConcurrencyLimitCreate(name=POLLS, **{**wrong, **changes})
+                GlobalConcurrencyLimitCreate(name=POLLS, **wrong)
             )
 
 
-@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("wrong", WRONG)
 def test_provisioning_mends_it_once(wrong: Mapping[str, Any] | None) -> None:
     async def mended() -> list[Mapping[str, int]]:
         await make(wrong)
@@ -58,7 +60,7 @@ def test_provisioning_mends_it_once(wrong: Mapping[str, Any] | None) -> None:
     assert (limit.limit, limit.active) == (SIZE, True)
 
 
-@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("wrong", WRONG)
 def test_whoever_wants_slots_mends_it_and_holds_them(wrong: Mapping[str, Any] | None) -> None:
     async def held() -> tuple[int, int, int]:
         await make(wrong)
@@ -69,6 +71,7 @@ def test_whoever_wants_slots_mends_it_and_holds_them(wrong: Mapping[str, Any] | 
     assert asyncio.run(held()) == (THREADS, THREADS, 0)
 
 
+@pytest.mark.xfail(reason="read, then create: the second to create it fails", strict=True)
 def test_many_at_once_mend_it_without_a_fault() -> None:
     async def mended() -> None:
         await asyncio.gather(*(provision_limits() for _ in range(8)))
@@ -97,4 +100,26 @@ def test_without_a_free_slot_nothing_is_begun(monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(NoSlotFree, match="all 6 slots of sourcemon-polls are in use"):
         asyncio.run(held())
+    assert asyncio.run(read_limit()).active_slots == 0
+
+
+@pytest.mark.xfail(reason="a slot granted as patience ends is nobody's for a minute", strict=True)
+def test_a_slot_that_is_granted_too_late_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PATIENCE_S", 0.2)
+    grant = PrefectClient.increment_concurrency_slots_with_lease
+    first = iter([True])
+
+    async def grant_late(*args: Any, **kwargs: Any) -> Any:
+        granted = await grant(*args, **kwargs)
+        if next(first, False):
+            await asyncio.sleep(0.4)
+        return granted
+
+    monkeypatch.setattr(PrefectClient, "increment_concurrency_slots_with_lease", grant_late)
+
+    async def held() -> int:
+        async with poll_slots(THREADS) as slots:
+            return slots
+
+    asyncio.run(held())
     assert asyncio.run(read_limit()).active_slots == 0

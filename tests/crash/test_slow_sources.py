@@ -10,7 +10,8 @@ from datetime import timedelta
 import pytest
 
 from sourcemon.core.dispatch import Detail
-from sourcemon.replay import Feed, Held, drip
+from sourcemon.replay import Feed, Held
+from sourcemon.replay.access_log import AccessLog
 from tasks import dispatching
 from tests.crash import jobs
 from tests.crash.conftest import world_of
@@ -45,10 +46,10 @@ def stopwatch(monkeypatch: pytest.MonkeyPatch) -> Stopwatch:
 
 @contextmanager
 def slow_world(
-    sqlite_url: str, slow: Sequence[Feed], *, threads: int, healthy: bool = True
+    sqlite_url: str, slow: Sequence[Feed], healthy: Sequence[str] = (), *, threads: int
 ) -> Iterator[World]:
     """A world of slow feeds, that are the longest overdue, and of healthy ones."""
-    others = [newsroom(path) for path in HEALTHY] if healthy else []
+    others = [newsroom(path) for path in healthy]
     polling = {"threads": threads, "max_in_flight": 32}
     with fresh_limit(), world_of([*slow, *others], sqlite_url, polling=polling) as world:
         for feed in (*slow, *others):
@@ -60,70 +61,100 @@ def slow_world(
 def ticking(world: World, detail: Detail) -> Iterator[Callable[[], str]]:
     """A tick that goes on while the block runs; a function that waits for its end."""
     with ThreadPoolExecutor(1) as pool:
-        tick = pool.submit(jobs.run_poll_due, world.deps, 100, detail)
-        yield lambda: tick.result(30)
+        tick = pool.submit(jobs.run_poll_due, world.deps, 1_000, detail)
+        try:
+            yield lambda: tick.result(30)
+        except BaseException:
+            world.release()
+            raise
+
+
+def polled(paths: Sequence[str], *, times: int = 1) -> Callable[[AccessLog], bool]:
+    """Whether each of the paths was asked for so often."""
+    return lambda log: [log.hits(path) for path in paths] == [times] * len(paths)
+
+
+OUT_OF_TIME = pytest.mark.xfail(
+    reason="whoever waits for a thread has passed the look at the clock", strict=True
+)
 
 
 @pytest.mark.parametrize(
-    ("detail", "begun"), [(Detail.TASKS, 6), (Detail.BATCHES, 6), (Detail.FLOW_RUNS, 4)]
+    ("detail", "begun"),
+    [
+        (Detail.FLOW_RUNS, 4),
+        pytest.param(Detail.TASKS, 6, marks=OUT_OF_TIME),
+        pytest.param(Detail.BATCHES, 6, marks=OUT_OF_TIME),
+    ],
 )
 def test_a_tick_out_of_time_begins_nothing_more(
     sqlite_url: str, stopwatch: Stopwatch, detail: Detail, begun: int
 ) -> None:
     """All the threads wait for an answer; those sources that had no turn by then get none."""
     slow = [Held(newsroom(path)) for path in SLOW]
-    with slow_world(sqlite_url, slow, threads=6, healthy=False) as world:
+    with slow_world(sqlite_url, slow, threads=6) as world:
         with ticking(world, detail) as ended:
             world.site.log.wait_for(lambda log: log.in_flight() == begun)
             stopwatch.reads += 46
-            for feed in slow:
-                feed.release.set()
+            world.release()
             message = ended()
 
-        assert message == f"NewItems: {begun} NewItems, {20 - begun} left to the next tick"
+        assert message == f"NewItems: {begun} NewItems, {len(SLOW) - begun} left to the next tick"
         assert len(world.site.log.requests()) == begun
-        claims = [world.state(source)["claim_token"] for source in world.sources]
-        assert claims == [None] * len(SLOW)
+        assert {world.state(source)["claim_token"] for source in world.sources} == {None}
 
 
+@pytest.mark.xfail(
+    reason="whoever waits for a thread has passed the look at the clock", strict=True, run=False
+)
 def test_healthy_sources_wait_for_the_next_tick_at_most(
     sqlite_url: str, stopwatch: Stopwatch
 ) -> None:
     """Sixteen of twenty sources keep every thread busy for a whole tick."""
     slow = [Held(newsroom(path)) for path in SLOW]
-    with slow_world(sqlite_url, slow, threads=16) as world:
+    with slow_world(sqlite_url, slow, HEALTHY, threads=16) as world:
         with ticking(world, Detail.TASKS) as ended:
             world.site.log.wait_for(lambda log: log.in_flight() == 16)
             stopwatch.reads += 46
             for feed in slow:
-                if feed.entered.is_set():
+                if world.site.log.hits(feed.path):
                     feed.release.set()
             ended()
         world.clock.advance(TICK)
         with ticking(world, Detail.TASKS) as ended:
-            world.site.log.wait_for(
-                lambda log: sum(log.hits(path) for path in HEALTHY) == len(HEALTHY)
-            )
-            for feed in slow:
-                feed.release.set()
+            world.site.log.wait_for(polled(HEALTHY))
+            world.release()
             ended()
 
 
+@pytest.mark.xfail(reason="the longest overdue come first, however slow they are", strict=True)
 def test_few_threads_go_to_those_sources_first_that_are_known_to_answer(
     sqlite_url: str, stopwatch: Stopwatch
 ) -> None:
-    """Four threads could be kept busy by twenty slow sources for five ticks."""
+    """Twenty sources that let us wait could keep four threads busy for five ticks."""
     slow = [Held(newsroom(path)) for path in SLOW]
-    with slow_world(sqlite_url, slow, threads=4) as world:
+    with slow_world(sqlite_url, slow, HEALTHY, threads=4) as world:
         for source in world.sources[len(SLOW) :]:
             world.poll(source)
         world.clock.advance(INTERVAL)
-        try:
-            with ticking(world, Detail.TASKS):
-                world.site.log.wait_for(
-                    lambda log: sum(log.hits(path) for path in HEALTHY) == 2 * len(HEALTHY)
-                )
-                stopwatch.reads += 46
-        finally:
-            for feed in slow:
-                feed.release.set()
+        with ticking(world, Detail.TASKS) as ended:
+            world.site.log.wait_for(polled(HEALTHY, times=2), timeout_s=3)
+            stopwatch.reads += 46
+            world.release()
+            ended()
+
+
+@pytest.mark.xfail(reason="a batch begins when the last poll of the one before ends", strict=True)
+def test_one_slow_source_does_not_hold_up_the_next_batch(
+    sqlite_url: str, stopwatch: Stopwatch
+) -> None:
+    slow = [Held(newsroom(SLOW[0]))]
+    many = [f"/many{number:03}/feed.xml" for number in range(120)]
+    with (
+        slow_world(sqlite_url, slow, many, threads=16) as world,
+        ticking(world, Detail.BATCHES) as ended,
+    ):
+        world.site.log.wait_for(lambda log: len(log.requests()) >= 100, timeout_s=20)
+        world.site.log.wait_for(polled(many), timeout_s=3)
+        world.release()
+        ended()

@@ -17,8 +17,8 @@ from sourcemon.operations.dispatch import claim_due
 from sourcemon.operations.poll import poll
 from sourcemon.replay import Feed, Held, ReplaySite
 from sourcemon.store.tables import ItemContentRow, ItemRow, PollRunRow, PollStateRow
-from tests.crash.workers import Place
 from tests.crash.databases import Row, row, rows
+from tests.crash.workers import Place
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 INTERVAL = timedelta(minutes=10)
@@ -88,9 +88,7 @@ def host(path: str) -> str:
     return f"{path.split('/')[1]}.example"
 
 
-def place(
-    site: ReplaySite, feeds: Iterable[Feed], database_url: str, **changes: Any
-) -> Place:
+def place(site: ReplaySite, feeds: Iterable[Feed], database_url: str, **changes: Any) -> Place:
     """Where workers find the site's feeds and the database; the clock stands at the start."""
     port = urlsplit(site.url("/")).port
     hosts = {host(feed.path): f"127.0.0.1:{port}" for feed in feeds}

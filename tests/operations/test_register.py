@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from sourcemon.core.decisions import EVER
-from sourcemon.core.poll_state import PollState, PollStatus
+from sourcemon.core.poll_state import PollState, PollStatus, RetryProgress
+from sourcemon.core.replies import ErrorCategory, Validators
 from sourcemon.core.schedule import NEVER, Objection, ObjectionName
 from sourcemon.core.sources import SourceId, SourceKind
 from sourcemon.errors import BadUrl, DuplicateSource, Refused, UnknownSource
 from sourcemon.operations import register
+from sourcemon.operations.evaluate_health import evaluate_health
+from sourcemon.operations.fetch_page import fetch_page
+from sourcemon.operations.persist_page import persist_page
+from sourcemon.store import polls
 from sourcemon.store.tables import HealthStateRow, PollStateRow, SourceRow
-from tests.operations.site import status
+from tests.operations.site import no_answer, status
 from tests.operations.watched import everything
 from tests.store.stored import NOON, minutes, rows
 
@@ -142,12 +151,84 @@ def test_enabling_lifts_nothing_that_a_server_asked_for(kiosk, deps):
     assert kiosk.deferral(force=True).objection == asked
 
 
-def test_a_source_that_was_gone_is_due_after_its_back_off(kiosk, feed, deps):
-    feed.then(status(410))
+def test_enabling_ends_our_own_back_off_and_keeps_our_interval(kiosk, feed, deps):
+    """Somebody acted: nothing of ours need wait for what they may have mended."""
+    feed.then(status(410, {"X-Poll-Interval": "60"}))
     kiosk.result()
     assert kiosk.row["next_poll_at"] == NEVER
     register.enable(deps, kiosk.source.id)
-    assert kiosk.row["next_poll_at"] == max(kiosk.objections.values())
+    assert kiosk.objections == {
+        ObjectionName.CADENCE: NOON + minutes(30),
+        ObjectionName.FLOOR: NOON + minutes(1),
+    }
+    assert kiosk.row["next_poll_at"] == NOON + minutes(30)
+    assert kiosk.state.retry == RetryProgress()
+
+
+def test_enabling_closes_a_circuit(kiosk, feed, deps):
+    feed.then(*[no_answer(ErrorCategory.TIMEOUT, "no answer for 15 s")] * 3)
+    for _ in range(3):
+        kiosk.wait_until_due()
+        kiosk.result()
+    assert ObjectionName.CIRCUIT in kiosk.objections
+    register.enable(deps, kiosk.source.id)
+    assert set(kiosk.objections) == {ObjectionName.CADENCE}
+    assert kiosk.state.retry == RetryProgress()
+
+
+@contextlib.contextmanager
+def in_the_middle_of(deps, words: str, happens) -> Iterator[None]:
+    """Let something happen in another thread before the first statement with these words runs.
+
+    It has a moment to get done; a lock may keep it waiting until the statement's transaction ends.
+    """
+    begun: list[Future[None]] = []
+
+    def once(*args) -> None:
+        if words in args[2] and not begun:
+            begun.append(pool.submit(happens))
+            wait(begun, timeout=0.2)
+
+    engine = deps.database._engine
+    with ThreadPoolExecutor() as pool:
+        event.listen(engine, "before_cursor_execute", once)
+        try:
+            yield
+        finally:
+            event.remove(engine, "before_cursor_execute", once)
+    begun[0].result()
+
+
+def test_what_a_server_asks_for_while_an_operator_enables_the_source_is_kept(
+    kiosk, deps, other_worker
+):
+    """No operation but the passing of time lowers a server's objection."""
+    asked = Objection(ObjectionName.RETRY, NOON + minutes(90), "Retry-After: 5400")
+
+    def hint() -> None:
+        with other_worker.database.write() as session:
+            polls.raise_objections(session, kiosk.source.id, [asked])
+
+    with in_the_middle_of(deps, "UPDATE poll_states", hint):
+        register.enable(deps, kiosk.source.id)
+    assert kiosk.objections == {ObjectionName.RETRY: asked.until}
+
+
+def test_a_verdict_that_is_written_while_an_operator_enables_the_source_stands(
+    kiosk, feed, deps, other_worker
+):
+    feed.publish("one")
+    verdict = kiosk.begun(by=other_worker)
+    fetch_page(other_worker, verdict)
+    persist_page(other_worker, verdict)
+    with in_the_middle_of(
+        deps, "UPDATE poll_states", lambda: evaluate_health(other_worker, verdict)
+    ):
+        register.enable(deps, kiosk.source.id)
+    assert kiosk.state.last_success_at == NOON
+    assert kiosk.state.validators == Validators(feed.etag, None)
+    assert kiosk.objections == {ObjectionName.CADENCE: NOON + minutes(30)}
+    assert kiosk.row["next_poll_at"] == NOON + minutes(30)
 
 
 def test_enabling_a_new_source_changes_nothing(kiosk, deps):

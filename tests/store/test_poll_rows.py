@@ -379,7 +379,7 @@ def test_runs_that_a_dead_worker_left_open_are_closed_as_interrupted(database):
         "finished_at": NOON + minutes(7),
         "stop_reason": "interrupted",
         "error_category": "internal",
-        "error": "the worker died before the poll ended",
+        "error": "the worker died or was stopped before the poll ended",
     }
     assert {row["id"]: row for row in rows(database, PollRunRow)} == {
         ended: before[ended],
@@ -425,16 +425,18 @@ def test_the_cached_next_poll_is_set_for_one_source(database):
     assert found == [NOON + TICK, EVER]
 
 
-@pytest.mark.parametrize("status", ["idle", "failed", "gone"])
-def test_an_operator_makes_one_source_idle_again_and_touches_nothing_else(database, status):
-    add_sources(database, 2)
-    claim(database)
-    record(database, FULL)
-    change(database, PollStateRow, {"status": status})
+@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
+def test_an_operator_s_decision_needs_no_claim_and_touches_nothing_but_the_state(database, state):
+    add_sources(database, 2, next_poll_at=NOON)
+    claim(database, "another's")
     before, other = rows(database, PollStateRow)
     with database.write() as session:
-        polls.set_idle(session, OURS)
-    assert rows(database, PollStateRow) == [before | {"status": "idle"}, other]
+        polls.start_afresh(session, OURS, state)
+    after, other_after = rows(database, PollStateRow)
+    assert read(database) == state
+    untouched = (*UNTOUCHED_BY_A_VERDICT, "hint_until")
+    assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
+    assert other_after == other
 
 
 def leave_to_run(database: Database, due: datetime, until: datetime | None) -> bool:
