@@ -90,17 +90,30 @@ def build(chosen: Settings, *, clock: Clock | None = None) -> Deps:
         migrations.upgrade(url)
     else:
         migrations.require_current(url)
+    try:
+        http = _http_client(chosen, clock)
+    except ValueError as problem:
+        raise BadSetting(f"SOURCEMON_HTTP__RESOLVER: {problem}") from None
     return Deps(
         database=Database(url, pool_size=chosen.polling.threads + _SPARE_CONNECTIONS),
-        http=HttpClient(
-            user_agent=user_agent(chosen.contact),
-            limits=fetch_limits(chosen),
-            guard=AddressGuard(allowed=chosen.http.allowed_networks),
-            now=clock.now,
-            resolver=chosen.http.resolver,
-        ),
+        http=http,
         clock=clock,
         policies=policies(chosen),
+    )
+
+
+def _http_client(chosen: Settings, clock: Clock) -> HttpClient:
+    """The way to the network under these settings.
+
+    Raises:
+        ValueError: the resolver's map names no address.
+    """
+    return HttpClient(
+        user_agent=user_agent(chosen.contact),
+        limits=fetch_limits(chosen),
+        guard=AddressGuard(allowed=chosen.http.allowed_networks),
+        now=clock.now,
+        resolver=chosen.http.resolver,
     )
 
 

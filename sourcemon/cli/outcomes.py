@@ -94,7 +94,8 @@ def _deferred(deferral: Deferral) -> tuple[Styled, ...]:
 def _limited(result: PollResult) -> tuple[Styled, ...]:
     """The server answered that it is too early; what it had sent before is not told."""
     why = reason_of(result.binding) if result.binding else "the server asked us to wait"
-    return ((f"Deferred until {not_before(result.next_poll_at)}", "yellow"), f" — {why}")
+    until = not_before(result.next_poll_at)
+    return ((f"HTTP {result.http_status}, deferred until {until}", "yellow"), f" — {why}")
 
 
 def _happened(result: PollResult) -> Styled:

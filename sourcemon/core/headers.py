@@ -152,7 +152,14 @@ def _retry_wait(value: str, headers: Headers, received_at: datetime) -> timedelt
 
 
 def _seconds(text: str) -> timedelta | None:
-    """A count of seconds, a fraction rounded up; ``None`` when the text is no such number."""
+    """A count of seconds, a fraction rounded up; ``None`` when the text is no such number.
+
+    Of several in one field, as proxies merge them, the largest.
+    """
+    if "," in text:
+        parts = [_seconds(part) for part in text.split(",")]
+        counts = [part for part in parts if part is not None]
+        return max(counts) if len(counts) == len(parts) else None
     match = _SECONDS.fullmatch(text)
     if match is None or not match[1].isascii():
         return None

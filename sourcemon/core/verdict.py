@@ -11,7 +11,7 @@ from sourcemon.core.cadence import CadencePolicy, next_cadence
 from sourcemon.core.changes import Counters
 from sourcemon.core.paging import Outcome, StopReason, Walk
 from sourcemon.core.poll_state import PollState, PollStatus, RetryProgress
-from sourcemon.core.replies import ErrorCategory, Failure
+from sourcemon.core.replies import ErrorCategory, Failure, Validators
 from sourcemon.core.schedule import ObjectionName
 from sourcemon.core.sources import Source, SourceKind
 
@@ -88,7 +88,7 @@ def decide(
     cadence = next_cadence(
         source,
         policy,
-        unvalidated=after.last_success_at is not None and not after.validators,
+        unvalidated=walk.outcome is Outcome.COMPLETED and walk.validators == Validators(),
         hinted=walk.hinted,
         now=now,
         roll=roll,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -31,6 +31,7 @@ from sourcemon.net.lookups import destinations
 from sourcemon.net.redirects import Target, askable_url, target_of
 from sourcemon.net.transport import DEADLINE, OneShotTransport
 
+Heard = Callable[[Response], None]
 _WITHOUT_BODY = frozenset({204, 304})
 _WIRE = "latin-1"
 """Header values are bytes; Latin-1 gives each byte a character and takes it back."""
@@ -42,6 +43,19 @@ class _Step:
 
     url: str
     hops: tuple[Hop, ...] = ()
+
+
+def in_silence(_head: Response) -> None:
+    """Take no notice of a head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fetch:
+    """What stays the same over all hops of a fetch."""
+
+    plan: RequestPlan
+    deadline: Deadline
+    heard: Heard
 
 
 class HttpClient:
@@ -80,12 +94,14 @@ class HttpClient:
         self._is_closed = False
         self._stop = threading.Event()
 
-    def fetch(self, plan: RequestPlan) -> Reply:
+    def fetch(self, plan: RequestPlan, *, heard: Heard = in_silence) -> Reply:
         """What came of asking for ``plan``: a response, or why there is none.
 
         Validators go along every hop: those that are stored came from the end of the same walk.
-        ``sent_at`` and ``received_at`` are those of the last request; a redirect that was not
-        followed because its target is refused is the last hop, and ``url`` the target.
+        ``heard`` is given the head of the answer, its body empty, before any of the body is read:
+        a slow body must not keep from us what the head says. ``sent_at`` and ``received_at`` are
+        those of the last request; a redirect that was not followed because its target is refused
+        is the last hop, and ``url`` the target.
 
         Raises:
             Stopped: :meth:`abort` was called meanwhile.
@@ -95,9 +111,10 @@ class HttpClient:
         if self._is_closed:
             raise RuntimeError("the client is closed")
         deadline = Deadline.after(self._limits.total_timeout, stop=self._stop)
+        fetch = _Fetch(plan=plan, deadline=deadline, heard=heard)
         outcome: _Step | Reply = _Step(url=plan.url)
         while isinstance(outcome, _Step):
-            outcome = self._ask(plan, outcome, deadline)
+            outcome = self._ask(fetch, outcome)
         return outcome
 
     def abort(self) -> None:
@@ -110,22 +127,22 @@ class HttpClient:
         self._is_closed = True
         self._transport.close()
 
-    def _ask(self, plan: RequestPlan, step: _Step, deadline: Deadline) -> _Step | Reply:
+    def _ask(self, fetch: _Fetch, step: _Step) -> _Step | Reply:
         """One request, and what follows from its response."""
         sent_at = self._now()
         try:
-            request = self._request(plan, step.url, deadline)
+            request = self._request(fetch.plan, step.url, fetch.deadline)
             answer = self._transport.handle_request(request)
         except WORLD as problem:
             failure = failure_of(problem, host=named_host(step.url))
             return self._without_response(step, failure, sent_at)
         try:
-            return self._judged(plan, step, answer, sent_at)
+            return self._judged(fetch, step, answer, sent_at)
         finally:
             answer.close()
 
     def _judged(
-        self, plan: RequestPlan, step: _Step, answer: httpx.Response, sent_at: datetime
+        self, fetch: _Fetch, step: _Step, answer: httpx.Response, sent_at: datetime
     ) -> _Step | Reply:
         """A response as a reply, or the step that its redirect asks for."""
         received_at = self._now()
@@ -139,18 +156,23 @@ class HttpClient:
         if target is not None:
             hop = Hop(url=step.url, status=status, headers=headers, received_at=received_at)
             return self._onward(step, hop, target, sent_at)
-        body = self._body_of(answer, headers, host)
-        return Response(
+        head = Response(
             url=step.url,
             status=status,
             headers=headers,
-            body=body.content,
-            body_failure=body.failure,
+            body=b"",
             hops=step.hops,
             sent_at=sent_at,
             received_at=received_at,
+            conditional=bool(fetch.plan.validators),
+        )
+        fetch.heard(head)
+        body = self._body_of(answer, headers, host)
+        return replace(
+            head,
+            body=body.content,
+            body_failure=body.failure,
             bytes_received=body.received,
-            conditional=bool(plan.validators),
         )
 
     def _onward(self, step: _Step, hop: Hop, target: Target, sent_at: datetime) -> _Step | Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ssl
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from sourcemon.net.backend import AddressRefused, LookUpFailed, LookUpTimeout
 from sourcemon.net.streams import HeadTooLarge
 
 _LONGEST_DETAIL = 200
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 _BY_CAUSE: Mapping[type[Exception], tuple[ErrorCategory, str]] = {
     AddressRefused: (
@@ -67,9 +69,9 @@ def failure_of(problem: Exception, *, host: str) -> Failure:
     """The failure that an exception of :data:`WORLD` stands for, in one sentence about ``host``.
 
     Raises:
-        Exception: ``problem`` itself, when it is one of :data:`OURS`.
+        Exception: ``problem`` itself, when it is one of :data:`OURS` or this machine is exhausted.
     """
-    if isinstance(problem, OURS):
+    if isinstance(problem, OURS) or any(map(_is_exhaustion, _causes(problem))):
         raise problem
     category, what = _by_cause(problem) or _first(_BY_CLASS, problem)
     detail = _printable(str(problem))
@@ -83,6 +85,11 @@ def named_host(url: str) -> str:
         return host_of(url).removesuffix(":0") if has_host else "the host"
     except ValueError:
         return "the host"
+
+
+def _is_exhaustion(cause: BaseException) -> bool:
+    """Whether this machine ran out of something: no server is to blame for that."""
+    return isinstance(cause, OSError) and cause.errno in _EXHAUSTED
 
 
 def _by_cause(problem: Exception) -> tuple[ErrorCategory, str] | None:

@@ -31,12 +31,16 @@ def askable_url(text: str) -> httpx.URL:
         httpx.UnsupportedProtocol: the scheme is neither http nor https.
         httpx.InvalidURL: it is malformed, names no host, or an impossible port.
     """
-    url = httpx.URL(text)
+    try:
+        url = httpx.URL(text)
+        named = url.raw_host.decode("ascii")
+        _ = url.host  # read wherever a request is made; idna's errors are of this kind
+    except UnicodeError as problem:
+        raise httpx.InvalidURL("the host is no name") from problem
     if url.scheme not in DEFAULT_PORTS:
         raise httpx.UnsupportedProtocol(f"only http and https are fetched, not {url.scheme[:20]!r}")
     if url.port is not None and not 0 < url.port < 65_536:
         raise httpx.InvalidURL("the port is impossible")
-    named = url.raw_host.decode("ascii")
     host = named.rstrip(".")
     if not host:
         raise httpx.InvalidURL("it names no host")

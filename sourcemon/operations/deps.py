@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sourcemon.core.cadence import CadencePolicy
 from sourcemon.core.health import HealthPolicy
-from sourcemon.core.replies import Reply, RequestPlan
+from sourcemon.core.replies import Reply, RequestPlan, Response
 from sourcemon.store.session import Database
 
 
@@ -33,8 +33,8 @@ class Clock(Protocol):
 class Fetcher(Protocol):
     """The way to the network: one request, one reply, no exception for what the world does."""
 
-    def fetch(self, plan: RequestPlan) -> Reply:
-        """What came of asking."""
+    def fetch(self, plan: RequestPlan, *, heard: Callable[[Response], None]) -> Reply:
+        """What came of asking; ``heard`` is given the answer's head before its body is read."""
 
     def abort(self) -> None:
         """End the requests under way within a second; each raises, none is the world's fault."""

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from sourcemon.core.paging import Outcome, after_reply, asking
 from sourcemon.core.rate_limit import objections_of
+from sourcemon.core.replies import Reply
+from sourcemon.core.schedule import Objection
+from sourcemon.core.sources import SourceId
 from sourcemon.operations.deps import CrashPoint, Deps
 from sourcemon.operations.poll_context import Poll
 from sourcemon.store import claims, polls
@@ -34,7 +37,7 @@ def fetch_page(deps: Deps, poll: Poll) -> PageFetched:
     """Make the request that the walk wants next and take in the reply.
 
     The claim is renewed before; the run row is there before the first request. The server's hints
-    are stored before the body is decoded, so that nothing in it can make us forget them.
+    are stored once the head has come, so that nothing in the body can make us forget them.
 
     Raises:
         ClaimLost: another worker took over; nothing was sent.
@@ -48,15 +51,13 @@ def fetch_page(deps: Deps, poll: Poll) -> PageFetched:
         _announce(deps, poll)
         deps.reached(CrashPoint.ANNOUNCED)
         poll.walk = asking(poll.walk)
-        reply = deps.http.fetch(plan)
+        hints = _Hints(deps, poll.context.source.id)
+        reply = deps.http.fetch(plan, heard=hints.store)
         context = poll.context
         poll.walk = after_reply(
             poll.walk, reply, held=context.held, known_body_hash=context.known_body_hash
         )
-        asked = objections_of(reply)
-        if asked:
-            with deps.database.write() as session:
-                polls.raise_objections(session, context.source.id, asked)
+        hints.store(reply)
         deps.reached(CrashPoint.HINTED)
     walk = poll.walk
     return PageFetched(
@@ -86,3 +87,20 @@ def _announce(deps: Deps, poll: Poll) -> None:
                 started_at=context.started_at,
                 forced=context.forced,
             )
+
+
+@dataclass(slots=True)
+class _Hints:
+    """What the server asks of us, stored as soon as it is heard and each of it once."""
+
+    deps: Deps
+    source_id: SourceId
+    stored: frozenset[Objection] = frozenset()
+
+    def store(self, reply: Reply) -> None:
+        """Raise the objections of a reply, or of the head of one, that were not raised yet."""
+        asked = [o for o in objections_of(reply) if o not in self.stored]
+        if asked:
+            with self.deps.database.write() as session:
+                polls.raise_objections(session, self.source_id, asked)
+            self.stored = self.stored.union(asked)

@@ -5,6 +5,7 @@ They alone, and :mod:`sourcemon.parse.feedparser_seam` which runs them, know fee
 
 from __future__ import annotations
 
+import html
 from xml.sax import expatreader
 from xml.sax.xmlreader import AttributesNSImpl
 
@@ -158,6 +159,16 @@ class Strict(Adjusted, StrictFeedParser):  # type: ignore[misc] # its base is un
 
 class Loose(Adjusted, LooseFeedParser):  # type: ignore[misc] # its base is untyped
     """For the rest: feedparser's SGML parser, names by prefix."""
+
+    def _end_guid(self) -> None:
+        # It leaves references in an identity that the strict parser decodes: one stray tag
+        # elsewhere in the document must not make every item a new one.
+        super()._end_guid()
+        context = self._get_context()
+        if context.get("id"):
+            context["id"] = html.unescape(context["id"])
+
+    _end_id = _end_guid
 
 
 def _refuse_more(number: int, most: int, of_what: str) -> None:

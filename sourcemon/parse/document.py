@@ -77,7 +77,8 @@ def _without_text_before(xml: str) -> str:
 def _without_text_after(xml: str) -> str:
     """``xml`` up to the feed's last tag and the comments that follow it."""
     root, _ = _root(xml)
-    end = xml.rfind(f"</{root}") if _local(root) in FEED_ELEMENTS else -1
+    ends = re.finditer(rf"</{re.escape(root)}\s*>", xml) if _local(root) in FEED_ELEMENTS else ()
+    end = max((found.start() for found in ends), default=-1)
     after = _AFTER_FEED.match(xml, end) if end >= 0 else None
     return xml[: after.end()] if after else xml
 
@@ -87,9 +88,21 @@ def _root(xml: str) -> tuple[str, bool]:
     found = _ROOT.match(xml, end_of_prolog(xml))
     if not found:
         return "", False
-    end = f"</{found[1]}"
-    has_end = found[2].endswith("/") or end in xml or end.lower() in xml.lower()
+    has_end = found[2].endswith("/") or _has_end(found[1], xml)
     return found[1], not has_end
+
+
+def _has_end(root: str, xml: str) -> bool:
+    """Whether the root's end stands in ``xml`` as a tag, not as text or the beginning of a name."""
+    end = re.compile(rf"</{re.escape(root)}\s*(?:>|\Z)", re.IGNORECASE)
+    found = None
+    for found in end.finditer(xml):  # noqa: B007 - the last one counts
+        pass
+    if found is None:
+        return False
+    opened = max(xml.rfind("<![CDATA[", 0, found.start()), xml.rfind("<!--", 0, found.start()))
+    closed = max(xml.rfind("]]>", 0, found.start()), xml.rfind("-->", 0, found.start()))
+    return opened <= closed
 
 
 def _local(name: str) -> str:

@@ -14,6 +14,8 @@ from sourcemon.errors import BadSetting
 from sourcemon.settings.fields import PREFIX, Settings
 from sourcemon.settings.files import config_file, file_content
 
+_KEPT_QUIET = frozenset({"contact", "database_url"})
+"""What is never repeated in a message: it may hold an address or a password."""
 _NOT_SETTINGS = ("config", "credential_", "test_", "corpus")
 """Beginnings of variables of ours that name something else."""
 
@@ -30,6 +32,8 @@ def load() -> Settings:
         return Settings()
     except ValidationError as error:
         raise BadSetting(_told(error)) from None
+    except UnicodeDecodeError:
+        raise BadSetting(".env is not UTF-8 text; save it as such") from None
     except SettingsError as error:
         name = re.findall(r'field "(\w+)"', str(error))
         variable = f"{PREFIX}{name[0].upper()}" if name else "a setting"
@@ -68,6 +72,7 @@ def _told(error: ValidationError) -> str:
     lines = []
     for problem in error.errors(include_url=False):
         name = PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
-        given = "" if "contact" in problem["loc"] else f" (given: {problem['input']!r})"
+        is_quiet = not _KEPT_QUIET.isdisjoint(problem["loc"])
+        given = "" if is_quiet else f" (given: {problem['input']!r})"
         lines.append(f"{name}: {problem['msg']}{given}"[:300])
     return "; ".join(lines)

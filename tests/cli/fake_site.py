@@ -48,7 +48,7 @@ class FakeSite:
         self.asked: list[str] = []
         self._now = now
 
-    def fetch(self, plan: RequestPlan) -> Reply:
+    def fetch(self, plan: RequestPlan, *, heard: object = None) -> Reply:
         """The answer of the feed under the plan's URL, 404 where there is none."""
         self.asked.append(plan.url)
         feed = self.feeds.get(plan.url, Feed(status=404))
@@ -72,6 +72,9 @@ class FakeSite:
             received_at=now,
             conditional=bool(plan.validators),
         )
+
+    def abort(self) -> None:
+        """Nothing is ever under way for long."""
 
     def close(self) -> None:
         """Nothing is open."""

@@ -49,7 +49,7 @@ POLLED = {
     "the server limits us": (
         Feed(status=429, headers={"Retry-After": "3600"}),
         0,
-        "1 The feed: Deferred until 2026-12-01 14:00:00 CET — retry_not_before_at: ",
+        "1 The feed: HTTP 429, deferred until 2026-12-01 ",
     ),
     "it is gone": (
         Feed(status=410),

@@ -174,3 +174,16 @@ def test_a_long_or_unprintable_value_is_shown_short_and_clean():
     assert asked is not None
     assert len(asked.because) < 150
     assert asked.because.isprintable()
+
+
+MERGED = {
+    "several counts, as proxies merge them": ("3600, 7200", 7200),
+    "several counts with one that is none": ("3600, soon", None),
+}
+
+
+@pytest.mark.parametrize("value, seconds", MERGED.values(), ids=MERGED)
+def test_fields_that_a_proxy_merged(value, seconds):
+    found = retry_after(Headers((("Retry-After", value),)), received_at=NOW)
+    waited = (found.until - NOW).total_seconds() if found else None
+    assert waited == seconds

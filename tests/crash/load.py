@@ -34,7 +34,7 @@ class Instant:
         self._start = start
         self._interval = interval
 
-    def fetch(self, plan: RequestPlan) -> Reply:
+    def fetch(self, plan: RequestPlan, *, heard: object = None) -> Reply:
         now = self._clock.now()
         newest = (now - self._start) // self._interval
         shown = range(newest, max(newest - 3, -1), -1)

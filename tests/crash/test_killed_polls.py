@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -283,9 +282,7 @@ def test_killed_while_the_body_comes_the_head_is_obeyed(make_world: MakeWorld) -
     with make_world([slow]) as world:
         source = world.watch(PATH)
         with at_work(jobs.poll, world.place, source.id) as worker:
-            deadline = time.monotonic() + 2
-            while world.state(source)["poll_floor_until"] is None and time.monotonic() < deadline:
-                time.sleep(0.01)
+            world.wait_until(lambda: world.state(source)["poll_floor_until"] is not None)
             assert world.site.log.in_flight() == 1
             worker.kill()
         world.site.log.wait_for(lambda log: log.in_flight() == 0)

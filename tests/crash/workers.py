@@ -23,7 +23,8 @@ from sqlalchemy import event
 
 from sourcemon import wiring
 from sourcemon.clock import FakeClock, SystemClock
-from sourcemon.operations.deps import CrashPoint, Deps
+from sourcemon.core.replies import Reply
+from sourcemon.operations.deps import CrashPoint, Deps, Fetcher
 from sourcemon.settings import HttpSettings, PollingSettings, Settings
 
 WITHIN_S = 30.0
@@ -70,16 +71,17 @@ class Hold:
         self._at = at
         self._lock = threading.Lock()
 
+    def wrapped(self, deps: Deps) -> Deps:
+        """The dependencies of a worker that is held."""
+        if not isinstance(self._at, CrashPoint):
+            event.listen(deps.database._engine, "before_cursor_execute", self._before)
+        return replace(deps, reached=self.reached, http=Overheard(deps.http, self._report))
+
     def reached(self, point: CrashPoint) -> None:
         """Report the point; at the one where the worker is to stop, wait to be told to go on."""
         self._report(point)
         if point is self._at:
             self._stop()
-
-    def watch(self, deps: Deps) -> None:
-        """Stop before a statement that begins with the text given, in the midst of things."""
-        if not isinstance(self._at, CrashPoint):
-            event.listen(deps.database._engine, "before_cursor_execute", self._before)
 
     def _before(self, *args: Any) -> None:
         if args[2].startswith(self._at):
@@ -96,6 +98,24 @@ class Hold:
             self._line.recv()
         except EOFError:
             os._exit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Overheard:
+    """The way to the network, which reports when it is told to end what is under way."""
+
+    inner: Fetcher
+    report: Callable[[str], None]
+
+    def fetch(self, *args: Any, **kwargs: Any) -> Reply:
+        return self.inner.fetch(*args, **kwargs)
+
+    def abort(self) -> None:
+        self.inner.abort()
+        self.report("abort")
+
+    def close(self) -> None:
+        self.inner.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +228,7 @@ def _work(
     os.environ.update(environment)
     deps = place.deps()
     if stops_at is not None:
-        hold = Hold(line, stops_at)
-        deps = replace(deps, reached=hold.reached)
-        hold.watch(deps)
+        deps = Hold(line, stops_at).wrapped(deps)
     line.send("ready")
     try:
         result = job(deps, *args)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,6 +56,12 @@ class World:
             poll(self.deps, source.source_id, token=source.token)
             for source in claim_due(self.deps, limit=100)
         ]
+
+    def wait_until(self, holds: Callable[[], bool], *, timeout_s: float = 2.0) -> None:
+        """Return when something holds that nothing tells of, or when it should have long."""
+        deadline = time.monotonic() + timeout_s
+        while not holds() and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def release(self) -> None:
         """Let the site give every answer that it holds."""

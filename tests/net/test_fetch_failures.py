@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ssl
 
 import httpcore
@@ -10,6 +11,7 @@ import pytest
 
 from sourcemon.core.replies import ErrorCategory
 from sourcemon.net.failures import OURS, WORLD, failure_of, named_host
+from sourcemon.net.redirects import askable_url
 from sourcemon.net.transport import _HTTPX_FOR
 
 HTTPX_EXCEPTIONS = {
@@ -94,3 +96,16 @@ def test_a_text_that_is_no_url_still_has_a_name() -> None:
     assert named_host("kiosk.test/feed") == "the host"
     assert named_host("ftp://kiosk.test/x") == "kiosk.test"
     assert named_host("https://kiosk.test/x") == "kiosk.test:443"
+
+
+def test_a_machine_without_free_descriptors_blames_no_server() -> None:
+    problem = httpx.ConnectError("Too many open files")
+    problem.__cause__ = OSError(errno.EMFILE, "Too many open files")
+    with pytest.raises(httpx.ConnectError):
+        failure_of(problem, host="kiosk.test:443")
+
+
+@pytest.mark.parametrize("url", ["http://xn--/", "https://a.xn--/feed"])
+def test_a_name_that_is_none_in_letters_is_no_mistake_of_ours(url: str) -> None:
+    with pytest.raises(httpx.InvalidURL):
+        askable_url(url)

@@ -31,7 +31,7 @@ from tests.store.stored import NOON
 class OneItemEach(FakeSite):
     """A world in which every URL is a feed with one item that is fresh for ten minutes."""
 
-    def fetch(self, plan: RequestPlan) -> Reply:
+    def fetch(self, plan: RequestPlan, *, heard: object = None) -> Reply:
         feed = self.feed(plan.url)
         if not feed.items:
             feed.publish("one")

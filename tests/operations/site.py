@@ -232,10 +232,13 @@ class FakeSite:
         with self._lock:
             return self._feeds[url]
 
+    def abort(self) -> None:
+        """Nothing is ever under way for long."""
+
     def close(self) -> None:
         """Nothing is held open."""
 
-    def fetch(self, plan: RequestPlan) -> Reply:
+    def fetch(self, plan: RequestPlan, *, heard: object = None) -> Reply:
         with self._lock:
             self.asked.append(plan)
         return self.feed(plan.url).answer(plan)

@@ -67,6 +67,14 @@ TORN = {
     ),
     "in the first entry": ("<feed><title/><entry><id>1</id>", "<feed><title/></feed>"),
     "before any entry": ("<rss><channel><title>", "<rss><channel><title></channel></rss>"),
+    "though a longer name begins with the root's": (
+        "<feed><entry>1</entry><entry><feedburner:x></feedburner:x></feedburner",
+        "<feed><entry>1</entry></feed>",
+    ),
+    "though its end stands in CDATA": (
+        "<rss><item>1</item><item><![CDATA[</rss>",
+        "<rss><item>1</item></rss>",
+    ),
     "in the first tag": ('<rss version="', '<rss version="</rss>'),
 }
 
@@ -130,7 +138,6 @@ REFERENCES = {
     "in CDATA are text anyway": ("<![CDATA[&a; & &eacute;]]>", "<![CDATA[&a; & &eacute;]]>", ()),
     "in a comment say nothing": ("<!-- & -->", "<!-- & -->", ()),
     "in an instruction say nothing": ("<?a & ?>", "<?a & ?>", ()),
-    "in CDATA without end": ("<![CDATA[&", "<![CDATA[&", ()),
 }
 
 

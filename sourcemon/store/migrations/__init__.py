@@ -46,7 +46,7 @@ def state(database_url: str) -> SchemaState:
     url = dialect.parse_url(database_url)
     if dialect.is_sqlite(url) and _is_missing(Path(str(url.database))):
         return SchemaState(None, _head(), known=True)
-    return _on_a_connection(database_url, _state)
+    return _on_a_connection(database_url, _state, writes=False)
 
 
 def shown(database_url: str) -> str:
@@ -68,7 +68,7 @@ def upgrade(database_url: str) -> SchemaState:
         DatabaseUnavailable: the database cannot be reached.
         BadSetting: the URL is none.
     """
-    return _on_a_connection(database_url, _upgraded)
+    return _on_a_connection(database_url, _upgraded, writes=True)
 
 
 def require_current(database_url: str) -> None:
@@ -91,12 +91,12 @@ def require_current(database_url: str) -> None:
 
 
 def _on_a_connection(
-    database_url: str, work: Callable[[Connection, str], SchemaState]
+    database_url: str, work: Callable[[Connection, str], SchemaState], *, writes: bool
 ) -> SchemaState:
     """What ``work`` says of a connection of its own, closed afterwards."""
     url = dialect.parse_url(database_url)
     _make_folder(url)
-    engine = dialect.make_engine(url, pool_size=1).execution_options(**{dialect.WRITES: True})
+    engine = dialect.make_engine(url, pool_size=1).execution_options(**{dialect.WRITES: writes})
     try:
         with engine.begin() as connection:
             return work(connection, dialect.shown(url))
