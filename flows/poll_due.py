@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 from prefect import State, flow
@@ -37,45 +38,41 @@ async def poll_due(limit: Limit = 500, detail: Detail = Detail.AUTO) -> State[An
     """
     due = await claim_due(limit)
     tick = Tick()
-    if due:
-        await _polled(due, detail_for(len(due), detail), tick)
-    if tick.not_begun:
-        await give_back(tick.not_begun)
+    try:
+        if due:
+            await _polled(due, detail_for(len(due), detail), tick)
+    finally:
+        not_begun = polls_under_way.not_begun(due)
+        if not_begun:
+            await give_back(not_begun)
     if tick.faults:
         raise ExceptionGroup("polls that failed by our own fault", tick.faults)
-    return tick_state(tick.outcomes, not_begun=len(tick.not_begun))
+    return tick_state(tick.outcomes, not_begun=len(not_begun))
 
 
 async def _polled(due: Sequence[ClaimedSource], detail: Detail, tick: Tick) -> None:
     """Poll the due sources under as many slots as the fleet has free; with none, give up."""
     groups = by_host(due)
-    try:
+    with suppress(NoSlotFree):
         async with poll_slots(len(groups)) as slots:
             match detail:
                 case Detail.FLOW_RUNS:
                     await tick.run(groups, _as_flow_run, at_once=min(slots, FLOW_RUNS_AT_ONCE))
                 case Detail.TASKS:
-                    await tick.run(groups, poll_claimed, at_once=len(groups))
+                    await tick.run(groups, poll_claimed, at_once=slots)
                 case _:
-                    await _in_batches(groups, tick)
-    except NoSlotFree:
-        tick.not_begun.extend(due)
+                    await _in_batches(groups, tick, at_once=slots)
 
 
 async def _as_flow_run(claimed: ClaimedSource) -> OutcomeName:
     """Poll one source as a flow run of its own, whose state's name is the outcome."""
-    polls_under_way.hand_over(claimed)
-    try:
-        state = await poll_source(claimed.source_id, return_state=True)
-    finally:
-        if polls_under_way.take_over(claimed.source_id) is not None:
-            await give_back([claimed])
+    state = await poll_source(claimed.source_id, return_state=True)
     if not state.is_completed():
-        await state.aresult()
+        await state.aresult()  # raises what made it fail
     return OutcomeName(state.name or "")
 
 
-async def _in_batches(groups: Groups, tick: Tick) -> None:
-    """Poll batch after batch; a batch's polls run side by side as far as there are threads."""
+async def _in_batches(groups: Groups, tick: Tick, *, at_once: int) -> None:
+    """Poll batch after batch; a batch's polls run side by side as far as there are slots."""
     for number, batch in enumerate(batches([tuple(group) for group in groups]), start=1):
-        tick.take_in(await poll_batch(number, batch, ends=tick.ends))
+        tick.take_in(await poll_batch(number, batch, ends=tick.ends, at_once=at_once))

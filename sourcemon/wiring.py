@@ -14,11 +14,23 @@ from sourcemon.core.health import HealthPolicy
 from sourcemon.core.replies import FetchLimits
 from sourcemon.errors import BadSetting
 from sourcemon.net.client import HttpClient
+from sourcemon.net.deadline import stoppable
 from sourcemon.net.guard import AddressGuard
 from sourcemon.operations.deps import Clock, Deps, Policies
 from sourcemon.settings import Settings, seconds
 from sourcemon.store import migrations
 from sourcemon.store.session import Database
+
+__all__ = [
+    "build",
+    "deps",
+    "deps_on_a_pool",
+    "fetch_limits",
+    "policies",
+    "stoppable",
+    "use",
+    "user_agent",
+]
 
 _SPARE_CONNECTIONS = 4
 """Database connections beyond one for each thread."""

@@ -15,6 +15,7 @@ from sourcemon.core.results import Attempt, OutcomeName, PollResult, outcome_nam
 from sourcemon.operations import dispatch
 from sourcemon.operations.poll import poll
 from tasks.operation_threads import in_thread
+from tasks.polls_under_way import polls_under_way
 from tasks.scheduling import schedule_retry
 
 STOPS_TAKING_WORK_AFTER_S = 45.0
@@ -27,12 +28,11 @@ PollOne = Callable[[ClaimedSource], Awaitable[OutcomeName]]
 
 @dataclass(slots=True, kw_only=True)
 class Tick:
-    """What came of one tick or of a part of it: outcomes, sources not begun, faults of ours."""
+    """What came of one tick or of a part of it: outcomes, and faults of ours."""
 
     ends: float = field(default_factory=lambda: time.monotonic() + STOPS_TAKING_WORK_AFTER_S)
     """The reading of the monotonic clock after which no poll is begun."""
     outcomes: list[OutcomeName] = field(default_factory=list)
-    not_begun: list[ClaimedSource] = field(default_factory=list)
     faults: list[Exception] = field(default_factory=list)
 
     async def run(self, groups: Sequence[Group], one: PollOne, *, at_once: int) -> None:
@@ -49,8 +49,7 @@ class Tick:
         """Poll one host's sources in turn; a fault is kept and ends nothing else."""
         for claimed in group:
             if time.monotonic() >= self.ends:
-                self.not_begun.append(claimed)
-                continue
+                return
             try:
                 self.outcomes.append(await one(claimed))
             except Exception as fault:  # noqa: BLE001 - kept here, raised together by the flow
@@ -59,7 +58,6 @@ class Tick:
     def take_in(self, part: Tick) -> None:
         """Add what came of a part of this tick."""
         self.outcomes.extend(part.outcomes)
-        self.not_begun.extend(part.not_begun)
         self.faults.extend(part.faults)
 
 
@@ -72,7 +70,9 @@ class Tick:
 )
 async def claim_due(limit: int) -> tuple[ClaimedSource, ...]:
     """Up to ``limit`` due sources, claimed for this process."""
-    return await in_thread(dispatch.claim_due, limit=limit)
+    claimed = await in_thread(dispatch.claim_due, limit=limit)
+    polls_under_way.hand_over(claimed)
+    return claimed
 
 
 @task(
@@ -96,7 +96,7 @@ async def give_back(claimed: Sequence[ClaimedSource]) -> None:
 )
 async def poll_claimed(claimed: ClaimedSource) -> OutcomeName:
     """Poll one claimed source, all four steps in one go."""
-    attempt = await in_thread(poll, claimed.source_id, token=claimed.token)
+    attempt = await _polled(claimed)
     if isinstance(attempt, PollResult):
         await schedule_retry(attempt)
     return outcome_name(attempt)
@@ -109,15 +109,20 @@ async def poll_claimed(claimed: ClaimedSource) -> OutcomeName:
     persist_result=False,
     retries=0,
 )
-async def poll_batch(number: int, groups: Sequence[Group], *, ends: float) -> Tick:
+async def poll_batch(number: int, groups: Sequence[Group], *, ends: float, at_once: int) -> Tick:
     """Poll many sources within one task; what came of them."""
     del number  # names the task run
     part = Tick(ends=ends)
-    await part.run(groups, poll_quietly, at_once=len(groups))
+    await part.run(groups, poll_quietly, at_once=at_once)
     return part
 
 
 async def poll_quietly(claimed: ClaimedSource) -> OutcomeName:
     """Poll one claimed source without a task of its own."""
-    attempt: Attempt = await in_thread(poll, claimed.source_id, token=claimed.token)
-    return outcome_name(attempt)
+    return outcome_name(await _polled(claimed))
+
+
+async def _polled(claimed: ClaimedSource) -> Attempt:
+    """Poll one source under the claim that this process holds on it."""
+    polls_under_way.take_over(claimed.source_id)
+    return await in_thread(poll, claimed.source_id, token=claimed.token)

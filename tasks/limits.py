@@ -9,11 +9,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.actions import (
+    GlobalConcurrencyLimitCreate,
+    GlobalConcurrencyLimitUpdate,
+)
 from prefect.concurrency.asyncio import AcquireConcurrencySlotTimeoutError, concurrency
-from prefect.exceptions import ObjectNotFound
+from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 
 from sourcemon.core.sources import SourceId
 from sourcemon.errors import NoSlotFree
@@ -52,7 +56,7 @@ async def provision_limits() -> dict[str, int]:
         return {}
     size = (await wired()).policies.max_in_flight
     async with get_client() as client:
-        await client.upsert_global_concurrency_limit_by_name(POLLS, size)
+        await _mend(client, size)
     level = logging.WARNING if _was_there.is_set() else logging.INFO
     _was_there.set()
     _log.log(level, "%s; mended", problem)
@@ -120,6 +124,16 @@ async def _size_and_free() -> tuple[int, int]:
     async with get_client() as client:
         limit = await client.read_global_concurrency_limit_by_name(POLLS)
     return limit.limit, limit.limit - limit.active_slots
+
+
+async def _mend(client: PrefectClient, size: int) -> None:
+    """Have the limit in this size and switched on, whoever else is at it at this moment."""
+    with suppress(ObjectAlreadyExists):
+        wanted = GlobalConcurrencyLimitCreate(name=POLLS, limit=size, active=True)
+        await client.create_global_concurrency_limit(wanted)
+        return
+    change = GlobalConcurrencyLimitUpdate(limit=size, active=True)
+    await client.update_global_concurrency_limit(POLLS, change)
 
 
 async def _size_of(client: PrefectClient, name: str) -> int | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 from anyio.lowlevel import RunVar
@@ -19,22 +20,51 @@ from sourcemon.operations.deps import Deps
 T = TypeVar("T")
 
 _LIMITER: RunVar[anyio.CapacityLimiter] = RunVar("operation_threads")
+_STOP: RunVar[threading.Event] = RunVar("operation_stop")
+ENDS_WITHIN_S = 10.0
+"""The longest wait for a thread that was told to stop: a look-up cannot be hurried."""
 
 
 async def in_thread(operation: Callable[..., T], *args: object, **kwargs: object) -> T:
     """What ``operation(deps, *args, **kwargs)`` returns, run in a thread.
 
     At most ``polling.threads`` operations run at once in a process, or as many as the process has
-    slots for; the others wait their turn. A call that is cancelled ends the requests that the
-    process has under way.
+    slots for; the others wait their turn. Where one call is cancelled the process is to end: none
+    of this event loop begins a further request, those under way end within a second, and the
+    cancelled call returns once its thread has.
     """
     deps = await wired()
-    work = partial(operation, deps, *args, **kwargs)
+    work = _Work(partial(operation, deps, *args, **kwargs))
+    stop = _stop()
     try:
-        return await run_sync(work, limiter=_limiter(deps))
+        with wiring.stoppable(stop):
+            return await run_sync(work, limiter=_limiter(deps))
     except asyncio.CancelledError:
-        deps.http.abort()  # the thread goes on: let it not wait for a server
+        stop.set()
+        _STOP.set(threading.Event())
+        work.await_end()
         raise
+
+
+class _Work(Generic[T]):
+    """A call whose end can be waited for without the event loop, which may be ending itself."""
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._call = call
+        self._begun = threading.Event()
+        self._ended = threading.Event()
+
+    def __call__(self) -> T:
+        self._begun.set()
+        try:
+            return self._call()
+        finally:
+            self._ended.set()
+
+    def await_end(self) -> None:
+        """Wait for the thread: it cannot be cancelled, and what it does needs the slot we hold."""
+        if self._begun.is_set():
+            self._ended.wait(ENDS_WITHIN_S)
 
 
 async def wired() -> Deps:
@@ -56,6 +86,16 @@ async def now() -> datetime:
 async def use_threads(count: int) -> None:
     """Let ``count`` operations run at once in this event loop from now on."""
     _limiter(await wired()).total_tokens = count
+
+
+def _stop() -> threading.Event:
+    """What tells the operations of the running event loop to stop."""
+    try:
+        return _STOP.get()
+    except LookupError:
+        stop = threading.Event()
+        _STOP.set(stop)
+        return stop
 
 
 def _limiter(deps: Deps) -> anyio.CapacityLimiter:

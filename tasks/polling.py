@@ -5,6 +5,7 @@ No task here is cached, retried or its result kept: when to try again is the sch
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from prefect import task
@@ -16,6 +17,8 @@ from sourcemon.operations import check_schedule as step_1
 from sourcemon.operations import evaluate_health as step_4
 from sourcemon.operations import fetch_page as step_2
 from sourcemon.operations import persist_page as step_3
+from sourcemon.operations.deps import Deps
+from sourcemon.operations.poll_context import Poll
 from tasks.operation_threads import in_thread
 from tasks.polls_under_way import polls_under_way
 
@@ -39,10 +42,35 @@ async def check_schedule(source_id: int, *, force: bool = False) -> PollBegun | 
     """Claim the source and ask its schedule: a poll that may go ahead, or why not now."""
     wanted = SourceId(source_id)
     token = polls_under_way.take_over(wanted)
-    begun = await in_thread(step_1.check_schedule, wanted, force=force, token=token)
+    came_of_it: list[Poll | Deferral] = []
+    try:
+        await in_thread(_check, came_of_it, wanted, force=force, token=token)
+    except asyncio.CancelledError:
+        for begun in came_of_it:
+            await _give_up(begun)
+        raise
+    begun = came_of_it[0]
     if isinstance(begun, Deferral):
         return begun
     return PollBegun(key=polls_under_way.begin(begun), source_name=begun.context.source.name)
+
+
+def _check(
+    deps: Deps,
+    came_of_it: list[Poll | Deferral],
+    source_id: SourceId,
+    *,
+    force: bool,
+    token: str | None,
+) -> None:
+    """Leave what came of the check where it is found even if nobody waits for it any more."""
+    came_of_it.append(step_1.check_schedule(deps, source_id, force=force, token=token))
+
+
+async def _give_up(begun: Poll | Deferral) -> None:
+    """Release the claim of a poll that was claimed while its flow was being cancelled."""
+    if isinstance(begun, Poll):
+        await in_thread(step_4.evaluate_health, begun)
 
 
 @task(

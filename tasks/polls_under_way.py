@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 
 from sourcemon.core.dispatch import ClaimedSource
 from sourcemon.core.sources import SourceId
@@ -49,20 +50,25 @@ class PollsUnderWay:
         with self._lock:
             return len(self._polls)
 
-    def hand_over(self, claimed: ClaimedSource) -> None:
-        """Leave a claim for the poll of that source that is about to begin in this process."""
+    def hand_over(self, claimed: Iterable[ClaimedSource]) -> None:
+        """Keep claims for the polls of these sources that are about to begin in this process."""
         with self._lock:
-            self._claims[claimed.source_id] = claimed.token
+            self._claims.update({source.source_id: source.token for source in claimed})
 
     def is_handed_over(self, source_id: SourceId) -> bool:
-        """Whether a dispatcher of this process left a claim for that source."""
+        """Whether a claim waits for a poll of that source."""
         with self._lock:
             return source_id in self._claims
 
     def take_over(self, source_id: SourceId) -> str | None:
-        """The claim that was left for a poll of that source, once; ``None`` when none was."""
+        """The claim that waits for a poll of that source, once; ``None`` when none does."""
         with self._lock:
             return self._claims.pop(source_id, None)
+
+    def not_begun(self, claimed: Iterable[ClaimedSource]) -> list[ClaimedSource]:
+        """Those whose claim still waits, in the order given; they are forgotten here."""
+        with self._lock:
+            return [c for c in claimed if self._claims.pop(c.source_id, None) is not None]
 
 
 polls_under_way = PollsUnderWay()

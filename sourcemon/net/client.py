@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -92,7 +91,6 @@ class HttpClient:
         backend = GuardedBackend(guard=guard, limits=limits, names=destinations(resolver))
         self._transport = transport or OneShotTransport(backend)
         self._is_closed = False
-        self._stop = threading.Event()
 
     def fetch(self, plan: RequestPlan, *, heard: Heard = in_silence) -> Reply:
         """What came of asking for ``plan``: a response, or why there is none.
@@ -104,23 +102,18 @@ class HttpClient:
         is the last hop, and ``url`` the target.
 
         Raises:
-            Stopped: :meth:`abort` was called meanwhile.
+            Stopped: the caller was told to stop, see :mod:`sourcemon.net.deadline`.
             RuntimeError: the client is closed.
             ValueError, httpx.LocalProtocolError: a validator or ``accept`` is no header value.
         """
         if self._is_closed:
             raise RuntimeError("the client is closed")
-        deadline = Deadline.after(self._limits.total_timeout, stop=self._stop)
+        deadline = Deadline.after(self._limits.total_timeout)
         fetch = _Fetch(plan=plan, deadline=deadline, heard=heard)
         outcome: _Step | Reply = _Step(url=plan.url)
         while isinstance(outcome, _Step):
             outcome = self._ask(fetch, outcome)
         return outcome
-
-    def abort(self) -> None:
-        """End the fetches under way within a second; each raises. Later ones are not touched."""
-        under_way, self._stop = self._stop, threading.Event()
-        under_way.set()
 
     def close(self) -> None:
         """End the client; fetches under way are not cut off and end within their limits."""
@@ -129,6 +122,7 @@ class HttpClient:
 
     def _ask(self, fetch: _Fetch, step: _Step) -> _Step | Reply:
         """One request, and what follows from its response."""
+        fetch.deadline.require_going_on()
         sent_at = self._now()
         try:
             request = self._request(fetch.plan, step.url, fetch.deadline)

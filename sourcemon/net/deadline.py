@@ -4,10 +4,36 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sourcemon.errors import Stopped
+
+_STOP: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
+
+
+@contextmanager
+def stoppable(stop: threading.Event) -> Iterator[None]:
+    """Let fetches that are begun inside, or in threads with this context, end once it is set."""
+    token = _STOP.set(stop)
+    try:
+        yield
+    finally:
+        _STOP.reset(token)
+
+
+def require_going_on() -> None:
+    """Go on unless the caller was told to stop.
+
+    Raises:
+        Stopped: it was.
+    """
+    stop = _STOP.get()
+    if stop is not None and stop.is_set():
+        raise Stopped("the process was told to end")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +49,10 @@ class Deadline:
     """Set when this process is to end: whoever waits then gives up within a second."""
 
     @classmethod
-    def after(cls, total: timedelta, *, stop: threading.Event | None = None) -> Deadline:
-        """The deadline that lies ``total`` ahead."""
+    def after(cls, total: timedelta) -> Deadline:
+        """The deadline that lies ``total`` ahead, or the stop that the caller may be told of."""
         ends_at_s = time.monotonic() + total.total_seconds()
-        return cls(ends_at_s=ends_at_s, total=total, stop=stop or threading.Event())
+        return cls(ends_at_s=ends_at_s, total=total, stop=_STOP.get() or threading.Event())
 
     def require_going_on(self) -> None:
         """Go on unless the process is to end.

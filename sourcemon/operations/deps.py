@@ -36,9 +36,6 @@ class Fetcher(Protocol):
     def fetch(self, plan: RequestPlan, *, heard: Callable[[Response], None]) -> Reply:
         """What came of asking; ``heard`` is given the answer's head before its body is read."""
 
-    def abort(self) -> None:
-        """End the requests under way within a second; each raises, none is the world's fault."""
-
     def close(self) -> None:
         """Let go of every connection."""
 

@@ -9,6 +9,7 @@ from sourcemon.core.rate_limit import objections_of
 from sourcemon.core.replies import Reply
 from sourcemon.core.schedule import Objection
 from sourcemon.core.sources import SourceId
+from sourcemon.net.deadline import require_going_on
 from sourcemon.operations.deps import CrashPoint, Deps
 from sourcemon.operations.poll_context import Poll
 from sourcemon.store import claims, polls
@@ -48,6 +49,7 @@ def fetch_page(deps: Deps, poll: Poll) -> PageFetched:
         plan = poll.walk.plan
         if plan is None:
             raise ValueError("the walk wants no request")
+        require_going_on()
         _announce(deps, poll)
         deps.reached(CrashPoint.ANNOUNCED)
         poll.walk = asking(poll.walk)

@@ -73,8 +73,5 @@ class FakeSite:
             conditional=bool(plan.validators),
         )
 
-    def abort(self) -> None:
-        """Nothing is ever under way for long."""
-
     def close(self) -> None:
         """Nothing is open."""

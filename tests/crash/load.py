@@ -51,9 +51,6 @@ class Instant:
             conditional=False,
         )
 
-    def abort(self) -> None:
-        """Nothing is under way."""
-
     def close(self) -> None:
         """Nothing is open."""
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 from sqlalchemy import event
@@ -19,7 +18,7 @@ from sourcemon.core.results import Attempt, PollResult
 from sourcemon.errors import DatabaseUnavailable
 from sourcemon.operations.dispatch import claim_due
 from sourcemon.operations.poll import poll
-from sourcemon.replay import Feed, Held, poll_interval
+from sourcemon.replay import Feed, Held
 from sourcemon.store import dialect
 from sourcemon.store.session import Database
 from tests.crash import jobs
@@ -126,22 +125,6 @@ def test_a_database_that_is_down_as_the_answer_comes_fails_the_poll(
         assert "sourcemon" in said
         nothing_of_it_is_stored(world)
         the_next_poll_needs_no_hand(world)
-
-
-@pytest.mark.xfail(reason="an answer's wish is lost when it cannot be stored at once", strict=True)
-def test_what_the_server_asked_for_outlives_a_restart(restartable: RestartableDatabase) -> None:
-    asking = poll_interval(feed(), timedelta(minutes=15))
-    with world_of([held := Held(asking)], restartable.url) as world:
-        with held_poll(world, held) as result:
-            restartable.take_down()
-            held.release.set()
-            world.site.log.wait_for(lambda log: log.in_flight() == 0)
-            restartable.bring_up()
-            result.exception(60)
-        world.clock.advance(LEASE)
-        world.attempt_due()
-
-        assert world.site.log.early_requests() == ()
 
 
 def test_ticks_go_on_after_a_restart(prefect_server: str, restartable: RestartableDatabase) -> None:

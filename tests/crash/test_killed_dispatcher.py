@@ -98,7 +98,6 @@ def test_upkeep_leaves_nothing_of_it_to_be_seen(prefect_server: str, sqlite_url:
             assert "running" not in statuses(world.runs(source))
 
 
-@pytest.mark.xfail(reason="claims are stranded when slots cannot be had", strict=True)
 def test_a_tick_that_cannot_ask_for_slots_gives_its_sources_back(
     prefect_server: str, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -275,7 +275,6 @@ def test_upkeep_closes_the_run_of_a_source_that_is_not_due(make_world: MakeWorld
         first_poll_obeys_what_the_dead_heard(scene)
 
 
-@pytest.mark.xfail(reason="hints are stored only when the whole body has come", strict=True)
 def test_killed_while_the_body_comes_the_head_is_obeyed(make_world: MakeWorld) -> None:
     """The head with the server's wish was read long ago; the body still drips."""
     slow = drip(poll_interval(newsroom(), timedelta(minutes=15)), size=10, pause_s=1)

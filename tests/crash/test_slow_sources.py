@@ -17,7 +17,7 @@ from tests.crash import jobs
 from tests.crash.conftest import world_of
 from tests.crash.feeds import newsroom
 from tests.crash.limits import fresh_limit
-from tests.crash.world import INTERVAL, World
+from tests.crash.world import World
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
@@ -74,17 +74,12 @@ def polled(paths: Sequence[str], *, times: int = 1) -> Callable[[AccessLog], boo
     return lambda log: [log.hits(path) for path in paths] == [times] * len(paths)
 
 
-OUT_OF_TIME = pytest.mark.xfail(
-    reason="whoever waits for a thread has passed the look at the clock", strict=True
-)
-
-
 @pytest.mark.parametrize(
     ("detail", "begun"),
     [
         (Detail.FLOW_RUNS, 4),
-        pytest.param(Detail.TASKS, 6, marks=OUT_OF_TIME),
-        pytest.param(Detail.BATCHES, 6, marks=OUT_OF_TIME),
+        (Detail.TASKS, 6),
+        (Detail.BATCHES, 6),
     ],
 )
 def test_a_tick_out_of_time_begins_nothing_more(
@@ -104,9 +99,6 @@ def test_a_tick_out_of_time_begins_nothing_more(
         assert {world.state(source)["claim_token"] for source in world.sources} == {None}
 
 
-@pytest.mark.xfail(
-    reason="whoever waits for a thread has passed the look at the clock", strict=True, run=False
-)
 def test_healthy_sources_wait_for_the_next_tick_at_most(
     sqlite_url: str, stopwatch: Stopwatch
 ) -> None:
@@ -125,36 +117,3 @@ def test_healthy_sources_wait_for_the_next_tick_at_most(
             world.site.log.wait_for(polled(HEALTHY))
             world.release()
             ended()
-
-
-@pytest.mark.xfail(reason="the longest overdue come first, however slow they are", strict=True)
-def test_few_threads_go_to_those_sources_first_that_are_known_to_answer(
-    sqlite_url: str, stopwatch: Stopwatch
-) -> None:
-    """Twenty sources that let us wait could keep four threads busy for five ticks."""
-    slow = [Held(newsroom(path)) for path in SLOW]
-    with slow_world(sqlite_url, slow, HEALTHY, threads=4) as world:
-        for source in world.sources[len(SLOW) :]:
-            world.poll(source)
-        world.clock.advance(INTERVAL)
-        with ticking(world, Detail.TASKS) as ended:
-            world.site.log.wait_for(polled(HEALTHY, times=2), timeout_s=3)
-            stopwatch.reads += 46
-            world.release()
-            ended()
-
-
-@pytest.mark.xfail(reason="a batch begins when the last poll of the one before ends", strict=True)
-def test_one_slow_source_does_not_hold_up_the_next_batch(
-    sqlite_url: str, stopwatch: Stopwatch
-) -> None:
-    slow = [Held(newsroom(SLOW[0]))]
-    many = [f"/many{number:03}/feed.xml" for number in range(120)]
-    with (
-        slow_world(sqlite_url, slow, many, threads=16) as world,
-        ticking(world, Detail.BATCHES) as ended,
-    ):
-        world.site.log.wait_for(lambda log: len(log.requests()) >= 100, timeout_s=20)
-        world.site.log.wait_for(polled(many), timeout_s=3)
-        world.release()
-        ended()

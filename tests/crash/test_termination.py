@@ -35,10 +35,6 @@ from tests.crash.world import World, statuses
 
 pytestmark = pytest.mark.usefixtures("prefect_server")
 
-STRANDED = pytest.mark.xfail(
-    reason="what was claimed and not begun is not given back when a run is cancelled", strict=True
-)
-
 WITHIN_S = 15.0
 """How long a worker may take to let go; half of what a runner waits before it kills."""
 SOURCES = 9
@@ -89,7 +85,6 @@ def test_a_poll_whose_answer_is_awaited(sqlite_url: str) -> None:
         nothing_is_held(world, begun=1)
 
 
-@STRANDED
 @pytest.mark.parametrize("detail", [Detail.FLOW_RUNS, Detail.TASKS, Detail.BATCHES])
 def test_a_tick_with_answers_awaited_and_sources_waiting(sqlite_url: str, detail: Detail) -> None:
     with held_world(sqlite_url, SOURCES) as world:
@@ -101,7 +96,6 @@ def test_a_tick_with_answers_awaited_and_sources_waiting(sqlite_url: str, detail
         nothing_is_held(world, begun=THREADS)
 
 
-@pytest.mark.xfail(reason="a cancelled flow does not wait for its threads", strict=True)
 def test_slots_are_not_given_back_before_the_requests_are_over(sqlite_url: str) -> None:
     """For as long as the worker lives, whether a request of it is under way or not."""
     with held_world(sqlite_url, SOURCES) as world:
@@ -175,7 +169,6 @@ def environment(world: World) -> dict[str, str]:
     }
 
 
-@STRANDED
 def test_between_two_steps_of_a_poll_no_request_is_begun(sqlite_url: str) -> None:
     with held_world(sqlite_url, 1) as world:
         told_to_stop_once_claimed(world, jobs.run_poll_source, world.sources[0].id)
@@ -183,7 +176,6 @@ def test_between_two_steps_of_a_poll_no_request_is_begun(sqlite_url: str) -> Non
         nothing_is_held(world, begun=0)
 
 
-@pytest.mark.xfail(reason="a thread begins its request after it was told to stop", strict=True)
 def test_in_the_midst_of_a_tick_no_request_is_begun(sqlite_url: str) -> None:
     with held_world(sqlite_url, 1) as world:
         told_to_stop_once_claimed(world, jobs.run_poll_due, 100, Detail.TASKS)
@@ -202,7 +194,6 @@ def told_to_stop_once_claimed(world: World, job: Job, *args: object) -> None:
         worker.process.join(5)
 
 
-@pytest.mark.xfail(reason="hints are stored only when the whole body has come", strict=True)
 def test_what_the_head_of_a_reply_asked_for_is_kept(sqlite_url: str) -> None:
     """The source is free at once, so that the next tick would be early."""
     slow = drip(poll_interval(newsroom(PATHS[0]), timedelta(minutes=15)), size=10, pause_s=1)

@@ -17,15 +17,16 @@ from datetime import datetime
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Barrier
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import event
 
 from sourcemon import wiring
 from sourcemon.clock import FakeClock, SystemClock
-from sourcemon.core.replies import Reply
-from sourcemon.operations.deps import CrashPoint, Deps, Fetcher
+from sourcemon.operations.deps import CrashPoint, Deps
 from sourcemon.settings import HttpSettings, PollingSettings, Settings
+from tasks import operation_threads
 
 WITHIN_S = 30.0
 """Longer than anything here takes; only a broken program waits so long."""
@@ -75,7 +76,8 @@ class Hold:
         """The dependencies of a worker that is held."""
         if not isinstance(self._at, CrashPoint):
             event.listen(deps.database._engine, "before_cursor_execute", self._before)
-        return replace(deps, reached=self.reached, http=Overheard(deps.http, self._report))
+        self._tell_of_stops()
+        return replace(deps, reached=self.reached)
 
     def reached(self, point: CrashPoint) -> None:
         """Report the point; at the one where the worker is to stop, wait to be told to go on."""
@@ -88,6 +90,17 @@ class Hold:
             self._report(self._at)
             self._stop()
 
+    def _tell_of_stops(self) -> None:
+        """Report when a call is told to stop, as the worker's last sign before it waits for it."""
+        report = self._report
+
+        class Told(threading.Event):
+            def set(self) -> None:
+                super().set()
+                report("abort")
+
+        vars(operation_threads)["threading"] = SimpleNamespace(Event=Told)
+
     def _report(self, what: str) -> None:
         with self._lock:
             self._line.send(str(what))
@@ -98,24 +111,6 @@ class Hold:
             self._line.recv()
         except EOFError:
             os._exit(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Overheard:
-    """The way to the network, which reports when it is told to end what is under way."""
-
-    inner: Fetcher
-    report: Callable[[str], None]
-
-    def fetch(self, *args: Any, **kwargs: Any) -> Reply:
-        return self.inner.fetch(*args, **kwargs)
-
-    def abort(self) -> None:
-        self.inner.abort()
-        self.report("abort")
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,9 +232,6 @@ class FakeSite:
         with self._lock:
             return self._feeds[url]
 
-    def abort(self) -> None:
-        """Nothing is ever under way for long."""
-
     def close(self) -> None:
         """Nothing is held open."""
 

@@ -35,9 +35,6 @@ class HalfAnswer:
         )
         raise Stopped("the process was told to end in the middle of a request")
 
-    def abort(self):
-        """Nothing to end."""
-
     def close(self):
         """Nothing to close."""
 
