@@ -40,14 +40,16 @@ clean: ## Remove the environment and everything that was built or cached
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment. A changed lock file starts it afresh, so that nothing stays behind that is no
-# longer locked; a changed pyproject.toml only repeats the last step.
+# longer locked; a changed pyproject.toml only repeats the last step. The lock is complete, so pip
+# resolves nothing (--no-deps): an older pip that resolves `httpx[http2]` takes the newest httpx
+# instead of the locked one, and then refuses it for having no hash.
 .venv/locked: requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "error: '$(PYTHON)' was not found; install Python 3.11 or newer, or name one: make PYTHON=…" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V); name another: make PYTHON=…" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "error: '$(PYTHON)' cannot make virtual environments; install its venv module (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@echo "Building .venv from requirements.lock: once, about a minute …"
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@touch $@
 
 .venv/installed: .venv/locked pyproject.toml
